@@ -91,8 +91,9 @@ class OutputText:
 _NOTHING = OutputText("", 0, 0)
 
 
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reading:
     """How an output is read: on a screen of that size, `readable` as a person would have; `since`: its first offset.
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _PANE = re.compile(rb"([0-9]+)x([0-9]+),[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 
 
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Output:
     """Bytes that a pane wrote. Lines of one pane that follow each other in one read come as one event."""
 
@@ -243,7 +244,7 @@ class WindowRenamed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommandBlock:
     """A whole reply. `command` is the one sent, or None if tmux ran it by itself (start-up, hooks).
 

@@ -73,8 +73,9 @@ _READ_ALIKE: Final = ("dash", "ash", "ksh")
 _BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 
 
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ForegroundShell:
     """The shell that reads the pane's input now.
 

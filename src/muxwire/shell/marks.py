@@ -127,7 +127,8 @@ def _is_own_join(mark: bytes, nonce: str) -> bool:
     return is_own_id(mark[len(_JOIN_HEAD) : -1].decode(), nonce)
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
+@dataclass(slots=True)
 class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
@@ -139,7 +140,7 @@ class Mark:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PromptStart(Mark):
     """P: the shell of that pid is about to draw its prompt."""
 
@@ -151,7 +152,7 @@ class PromptStart(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LineAccepted(Mark):
     """C: the shell took the line typed at its prompt `seq`; with 0 it says that it prints this mark at all."""
 
@@ -160,7 +161,7 @@ class LineAccepted(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutputStart(Mark):
     """S: a command's output begins after this mark."""
 
@@ -168,7 +169,7 @@ class OutputStart(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommandFinished(Mark):
     """E: a command's output ended before this mark. Q: and the shell is about to draw its prompt `seq`.
 
@@ -184,7 +185,7 @@ class CommandFinished(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PostExec(Mark):
     """D: fish has run the line typed at its prompt `seq`."""
 
@@ -194,7 +195,7 @@ class PostExec(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShellExited(Mark):
     """X: the supervisor says that its shell has ended."""
 
@@ -203,7 +204,7 @@ class ShellExited(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProbeReply(Mark):
     """H: a shell answered a probe. `token` is the one that its first probe gave it ("" in the logs of old versions)."""
 
@@ -214,7 +215,7 @@ class ProbeReply(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EchoStart(Mark):
     """B: in a shell without our hooks, typed lines are muxwire's from here on; with step 0 no shell took them."""
 
@@ -223,7 +224,7 @@ class EchoStart(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EchoEnd(Mark):
     """T: our typed lines end here; what follows is drawn for a person.
 
@@ -235,7 +236,7 @@ class EchoEnd(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LineRead(Mark):
     """A: the shell reads a line.
 
@@ -249,7 +250,7 @@ class LineRead(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShellNote(Mark):
     """N: why a result is not quite exact."""
 
@@ -258,7 +259,7 @@ class ShellNote(Mark):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rejoined(Mark):
     """R: here a stream is joined to what a spool, or another process's log, holds of the same output."""
 

@@ -114,8 +114,9 @@ def ending_of(phase: Phase, what: Input) -> Ending:
     return typed if phase == "typed" else running if phase == "running" else ""
 
 
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PromptBegan:
     """The shell is about to draw its prompt; the offset after the mark, and what `$?` is."""
 
@@ -124,7 +125,7 @@ class PromptBegan:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LineTaken:
     """The shell took a line; `ours`: a command of muxwire is on its way to it."""
 
@@ -132,7 +133,7 @@ class LineTaken:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutputBegan:
     """The output of a command begins."""
 
@@ -140,7 +141,7 @@ class OutputBegan:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommandEnded:
     """A command has ended, once and for all."""
 
@@ -148,7 +149,7 @@ class CommandEnded:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShellGone:
     """The shell has ended with that status."""
 

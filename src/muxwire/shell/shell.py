@@ -32,8 +32,9 @@ class Launch:
     env: dict[str, str]
 
 
+# Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Wrapped:
     """One command made ready: the files to write into the tab's directory, then the bytes to type."""
 
@@ -42,7 +43,7 @@ class Wrapped:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """One command to wrap; the fields are `Shell.wrap`'s.
 
