@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from itertools import groupby
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import anyio
 from anyio.to_thread import run_sync
@@ -411,6 +411,7 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str
 
 # Receives the next bytes of a command's output, the terminal's CR LF back to LF.
 OnOutput = Callable[[bytes], Awaitable[None]]
+R = TypeVar("R")
 
 # One piece: what a pipe holds. A slow reader holds up no other, and what the ring gave up comes from the log.
 PIECE = 64 << 10
@@ -429,15 +430,15 @@ class LiveOutput:
         self._failure: Exception | None = None
         self._lost = 0  # bytes that no store held any more when it was their turn
 
-    async def during(self, wait: Callable[[], Awaitable[None]]) -> None:
-        """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
+    async def during(self, wait: Callable[[], Awaitable[R]]) -> R:
+        """Hand output on while `wait` runs, and all that is there at its end; returns what `wait` returned.
 
-        `wait` is cancelled if the receiver fails, which interrupts the command. The end of that is waited for, because
-        a caller that has no use for the output may leave next, and then nothing would escalate.
+        Raises what the receiver raised: `wait` is cancelled if it fails, which interrupts the command. The end of that
+        is waited for, because a caller that has no use for the output may leave next, and then nothing would escalate.
         """
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._run, tasks.cancel_scope)
-            await wait()
+            waited = await wait()
             self._stop_at = self._stream.end
             self._stream.wake()
         if self._lost:
@@ -447,6 +448,7 @@ class LiveOutput:
                 with anyio.move_on_after(ESCALATION_SECONDS):
                     await end_of(self._execution).wait()
             raise self._failure
+        return waited
 
     async def _run(self, scope: anyio.CancelScope) -> None:
         try:

@@ -353,8 +353,10 @@ class MarkScanner:
                     continue
             if scan > before:  # else its last byte came before, and it was found then
                 marks.append(_TYPED[kind](base + begin, base + scan, mark_id.decode(), fields))
-        unfinished = (begin for _, _, begin, cwd_begin in opened.values() if size < cwd_begin + CWD_MAX + _CLOSE_LENGTH)
-        keep = next(unfinished, _unfinished_head(held))
+        keep = _unfinished_head(held)
+        if opened:
+            unfinished = (at for _, _, at, cwd_begin in opened.values() if size < cwd_begin + CWD_MAX + _CLOSE_LENGTH)
+            keep = next(unfinished, keep)
         self._held, self.pending = held[keep:], base + keep
         return marks
 

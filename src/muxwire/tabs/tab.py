@@ -311,17 +311,13 @@ class Tab:
         if asked.on_start is not None:
             asked.on_start(execution.command_id)
 
-        outcome = ""
-
-        async def end() -> None:
-            nonlocal outcome
-            outcome = await self._wait(execution, asked, on_input=asked.on_input)
-
+        outcome: WaitEnd | None = None
+        wait = partial(self._wait, execution, asked, on_input=asked.on_input)
         if asked.on_output is not None:
             live = LiveOutput(execution, self.pane.stream, partial(_run_callback, asked.on_output), self.pane.shell)
-            await live.during(anyio.lowlevel.checkpoint if asked.async_ else end)
+            outcome = await live.during(anyio.lowlevel.checkpoint if asked.async_ else wait)
         elif not asked.async_:
-            await end()
+            outcome = await wait()
         return await self._result(execution, asked, outcome)
 
     @takes(Script)
@@ -343,9 +339,9 @@ class Tab:
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
-        return await self._result(execution, asked, "" if asked.async_ else await self._wait(execution, asked))
+        return await self._result(execution, asked, None if asked.async_ else await self._wait(execution, asked))
 
-    async def _result(self, execution: Execution, asked: ExecutionAsked, outcome: str) -> ExecutionResult:
+    async def _result(self, execution: Execution, asked: ExecutionAsked, outcome: WaitEnd | None) -> ExecutionResult:
         result = await self.result(
             execution, strip_ansi=asked.strip_ansi, max_chars=asked.max_chars, waited=not asked.async_,
             drawing=asked.drawing,
@@ -361,7 +357,7 @@ class Tab:
         self, command: bytes, timeout: float, env: Mapping[str, str], cwd: Folder,
         shown: bytes | None = None, write: Callable[[], None] | None = None, script_path: str = "",
     ) -> Execution:  # fmt: skip
-        self.pane.check_width(self.columns)
+        self.pane.check_width(self.size[0])
         variables = checked_environment(env) if env else {}
         folder = str(self.pane.host.checked_folder(os.fspath(cwd), self.cwd)) if cwd else None
         try:

@@ -18,7 +18,7 @@ from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from muxwire.verbs.check import check
-from muxwire.verbs.describe import all_parameters
+from muxwire.verbs.describe import Parameter, all_parameters
 
 P = ParamSpec("P")
 Object = TypeVar("Object")
@@ -58,13 +58,15 @@ def _reader(verb: Callable[..., V], called: str) -> Callable[[tuple[Any, ...], M
     """What makes the verb that the arguments of a call say: TypeError for a name that it does not have."""
     taken = inspect.signature(verb).parameters.values()
     positional = [one.name for one in taken if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    known: dict[str, Parameter] = {}  # from the first call on: to read what types say takes ms
 
     def read(given: tuple[Any, ...], named: Mapping[str, Any]) -> V:
         try:
             asked = verb(*given, **named)
         except TypeError as error:
             raise TypeError(str(error).replace(f"{verb.__name__}.__init__", called)) from None
-        known = all_parameters(type(asked))
+        if not known:
+            known.update(all_parameters(type(asked)))
         for name, value in (*zip(positional, given, strict=False), *named.items()):
             if value is not known[name].default:
                 check(known[name], value)
