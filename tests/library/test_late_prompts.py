@@ -93,7 +93,7 @@ LATE: dict[str, Callable[[str], tuple[str, list[str]]]] = {
     "a hook that prints before a command": lambda shell: (
         f"function fish_prompt; echo -n '{END}'; end\nfunction b -e fish_preexec; echo runs; end\n"
         if shell == "fish"
-        else f"PROMPT='{END}'\npreexec() {{ print runs }}\n",
+        else f"setopt warn_nested_var\nPROMPT='{END}'\npreexec() {{ print runs }}\n",
         [END],
     ),
     "a PS0 of several lines": lambda _: (f"PS1='{END}'\nPS0='$(printf \"%0170d\" 7)\\n'\n", [END]),

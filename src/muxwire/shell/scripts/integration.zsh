@@ -211,6 +211,7 @@ _mxw_room() {
 # only gets to a new prompt, where it is read again.
 _mxw_line=' { \builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;};{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
 _mxw_k() {
+  \builtin emulate -L zsh                           # WARN_NESTED_VAR would write of our variables
   case $CONTEXT in
     (start) ;;
     (cont) zle .push-input -n 1; zle -U $'\e[7770~'; \builtin return ;;
