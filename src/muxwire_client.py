@@ -152,7 +152,7 @@ def verb(sock: Socket, words: list[str], elsewhere: Callable[[str], int]) -> int
             return int(body)
         if kind == b"l":
             sock.close()
-            return elsewhere(body.decode())
+            return elsewhere(os.fsdecode(body))
         try:
             caller.do(kind, body)
         except BrokenPipeError:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings, strategies as st
+from hypothesis import HealthCheck, event, example, given, settings, strategies as st
 
 import muxwire
 import muxwire.sync
@@ -62,6 +62,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
 
 
 @EXAMPLES
+@example(words=["ls"], environ={"MUXWIRE_NAME": "\udcff"})
 @given(words=command_lines(), environ=st.dictionaries(st.sampled_from(VARIABLES), WORDS, max_size=2))
 def test_a_command_line_is_taken_or_refused_in_words(place: Place, words: list[str], environ: dict[str, str]) -> None:
     done = place.run(*words, given=b"", environ=environ)

@@ -50,4 +50,5 @@ def main(connection: socket.socket, words: Sequence[str], answering: Answering, 
 
     sizes = terminal_size(0), terminal_size(1), terminal_size(2)
     terminal = os.ttyname(0) if sizes[0] else ""
-    anyio.run(serve_caller, Console(words, os.environ, sizes, terminal, opened, answering=answering), connection)
+    with connection:  # else the other thread would wait for ever for what a defect has ended
+        anyio.run(serve_caller, Console(words, os.environ, sizes, terminal, opened, answering=answering), connection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
+import os
 import signal
 from functools import cache
 from typing import TYPE_CHECKING
@@ -56,7 +57,7 @@ async def serve_caller(console: Console, connection: socket.socket) -> None:
             code = await run_verb(console)
             console.send(b"x", b"%d" % code)
         except RunsThere as there:
-            console.send(b"l", str(there).encode())
+            console.send(b"l", os.fsencode(str(there)))
         except Exception as error:  # noqa: BLE001 - a defect ends no other caller's verb
             _LOG.exception("a verb has failed", exc_info=unwrapped(error))
             console.warn(f"muxwire: {unwrapped(error)!r}\n  this is a defect in muxwire")

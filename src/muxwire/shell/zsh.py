@@ -23,8 +23,7 @@ class Zsh(Shell):
 
     An `eval` at the prompt fails in the words of the prompt (`zsh: command not found: x`); in a sourced file every
     error would begin with the file's path. `always` prints E after C-c and `return` too. Where our integration does
-    not reach, the body is in a sourced file all the same. The semicolons are for `emulate sh`. `.` returns the user's
-    status, which PRINT_EXIT_VALUE would print on stderr once more.
+    not reach, the body is in a sourced file all the same. The semicolons are for `emulate sh`.
     """
 
     name = "zsh"
