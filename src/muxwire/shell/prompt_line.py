@@ -52,13 +52,12 @@ async def soon(port: Port) -> None:
     pane, session = port.pane, port.pane.session
 
     def reads() -> bool:
-        return session.dead or (session.at_prompt and session.reads != "")
+        said = session.at_prompt and session.reads != ""
+        return said or session.dead or (not session.says_reads and pane.is_back)
 
-    if reads():
-        return
-    await port.poll(reads)
     if not reads():
-        await until(port, lambda: reads() or (pane.is_back and not session.says_reads), PROMPT_SOON)
+        await port.poll(reads)
+        await until(port, reads, PROMPT_SOON)
 
 
 async def in_vain(port: Port, waited: float) -> bool:
