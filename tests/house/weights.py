@@ -26,7 +26,7 @@ MOST = {
     "pane": 1320,
     "protocol": 447,
     "repl": 400,
-    "shell": 2875,
+    "shell": 2872,
     "sync": 219,
     "tabs": 2368,
     "testing": 34,

@@ -53,13 +53,9 @@ COMMAND = Words(b"\\command ", b"return")
 
 def start_group(request: Request, words: Words, first: bytes = b"") -> bytes:
     """Print the redraw and S, after what is done `first`, and hand `$?` on."""
-    prints = b"".join(
-        words.builtin + b'printf "' + printf_format(text) + b'"' + TO_TTY
-        for text in start_texts(request.redraw, request.command_id)
-    )
-    repair = REPAIR if request.repair_tty else b""
+    prints = before_start(request, words, start_texts(request.redraw, request.command_id))
     return (
-        b"{ _mxw_s=$?; " + first + b"_mxw_r() { " + words.returns + b' "$1"; }; ' + repair + prints
+        b"{ _mxw_s=$?; " + first + b"_mxw_r() { " + words.returns + b' "$1"; }; ' + prints
         + b'_mxw_r "$_mxw_s" && :; }' + UNSEEN
     )  # fmt: skip
 
@@ -133,7 +129,10 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
 
 
 def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> bytes:
-    """What comes before S: the repair of the terminal, and of a long redraw all that is not in the write of S."""
+    """What comes before S: the repair of the terminal, and of a long redraw all that is not in the write of S.
+
+    A file whose path is typed gives all of `start_texts` as `heads`, and so prints S here too.
+    """
     prints = b""
     for head in heads:
         prints += words.builtin + b'printf "' + printf_format(head) + b'"' + TO_TTY

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, UNSEEN, body_to_eval, end_group, source_line
-from muxwire.shell.quoting import os_bytes, posix_quote, printf_format, start_texts
+from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, end_group, source_line
+from muxwire.shell.quoting import os_bytes, posix_quote, start_texts
 from muxwire.shell.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -65,11 +65,9 @@ class Zsh(Shell):
         """
         name = request.stem + "b"
         line = BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN) + b"\n"
-        texts = start_texts(request.redraw, request.command_id)
-        prints = b"".join(BUILTIN.builtin + b'printf "' + printf_format(text) + b'"' + TO_TTY for text in texts)
         start = (
             b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; _mxw_s=$1; "
-            + (REPAIR if request.repair_tty else b"") + prints
+            + before_start(request, BUILTIN, start_texts(request.redraw, request.command_id))
             + b'\\builtin \\return "$1"; } "$?"' + UNSEEN + b" && { }\n"
         )  # fmt: skip
         files = ((name, start + body), (request.stem, line))
