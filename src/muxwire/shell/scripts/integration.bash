@@ -1,20 +1,25 @@
 # bash 4.1 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i (or by login.bash)
 if [ -z "${_mxw_n-}" ]; then
-_mxw_n=$MUXWIRE_NONCE _mxw_file=$MUXWIRE_BODY _mxw_q=0 _mxw_l=${MUXWIRE_LOGIN-}
+\builtin declare -i _mxw_q=0
+_mxw_n=$MUXWIRE_NONCE _mxw_file=$MUXWIRE_BODY _mxw_l=${MUXWIRE_LOGIN-}
 unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN MUXWIRE_FILES # nothing of ours stays exported
-# A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not from Q
-# to the prompt hook (`_mxw_f`), in our functions (`set -T`), or before what has a name of ours in it. A `case` leaves
-# `$?` and `$_` alone. It is given what `trap -p` prints, which in a function is nothing, and sets the words to evaluate.
+# A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not from
+# Q to the prompt hook (`_mxw_f`), in our functions (`set -T`), or before what has a name of ours in it. A `case` leaves
+# `$?` and `$_` alone: where `$_` is another one after a word of ours, a new trap has run. This function sees the trap,
+# and sets it for all, because it has the trace attribute.
 _mxw_trap() {
-  _mxw_u=
-  case $1 in *'trap -- '*'{_mxw_f:+x}'* | "") \builtin return 0 ;; esac
-  \builtin eval "set -- ${1#*trap -- }"
-  \builtin printf -v _mxw_u '\\builtin trap -- %q DEBUG' \
-    'case ${_mxw_f:+x}:${FUNCNAME-}:$BASH_COMMAND in x:* | *_mxw_* | *:_mux* | *\$_mux*) ;; *) '"$1"$'\n;; esac'
+  _mxw_hide
+  _mxw_u=$(\builtin trap -p DEBUG)
+  case $_mxw_u in *'trap -- '*'{_mxw_f:+x}'* | "") \builtin return 0 ;; esac
+  \builtin eval "set -- ${_mxw_u#*trap -- }"
+  \builtin trap -- 'case ${_mxw_f:+x}:${FUNCNAME-}:$BASH_COMMAND in x:* | *_mxw_* | *:_mux* | *\$_mux*) ;; *) '\
+"$1"$'\n;; esac' DEBUG
 }
-_mxw_trap='_mxw_trap "$(\builtin trap -p DEBUG)"; \builtin eval "$_mxw_u"'
-_mxw_seen='[[ $_ == _mxw_p ]] || \builtin eval "$_mxw_trap"'
-_mxw_after='[[ $_ == _mxw_said ]] || \builtin eval "$_mxw_trap"'
+\builtin declare -ft _mxw_trap
+# Until the next Q has looked closer, our words are hidden.
+_mxw_hide() {
+  _mxw_g= _mxw_k=
+}
 
 if [ -n "$_mxw_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
@@ -25,7 +30,7 @@ else                                                # bash itself reads /etc/bas
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
 [ -z "${MUXWIRE_TMUX-}" ] || unset TMUX TMUX_PANE MUXWIRE_TMUX # after the user's files, which may start a tmux without it
-{ _mxw_f=1; \builtin : _mxw_file; [[ $_ == _mxw_file ]] || \builtin eval "$_mxw_trap"; } &>/dev/null
+{ _mxw_f=1; \builtin : _mxw_file; [[ $_ == _mxw_file ]] || _mxw_trap; } &>/dev/null
 # ble.sh replaces readline and its key bindings, ours too, and keeps what commands write to stderr: it is detached here.
 case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
@@ -47,7 +52,7 @@ _mxw_p() {
 _mxw_tell() {
   PS1=${PS1%"$_mxw_ps1"} _mxw_a=
   case $_mxw_f in
-    "") _mxw_q=$((_mxw_q + 1)) _mxw_k=
+    "") _mxw_q+=1 _mxw_k=
         _mxw_m=$'\e]7770;P;'"$_mxw_n;$_mxw_q;$$;$_mxw_s;${PWD-};$_mxw_n"$'\a'
         _mxw_h
         \builtin printf %s "$_mxw_m" >&0 || \builtin printf %s "$_mxw_m" >/dev/tty ;;
@@ -95,14 +100,15 @@ _mxw_a() {
 # shell reads from: a descriptor is quicker than its name. Where the builtins work, and all else is as it was found last
 # (`_mxw_g`), nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0 and no person has been at a
 # prompt, as `_mxw_k` says. Then the prompt gets its last bytes here, if no hook of the user's comes before it (`_mxw_z`),
-# and PS1 is kept as it was (`_mxw_p1`). Bash copies a function for each call: what is rare stands in another one.
+# PS1 is kept as it was (`_mxw_p1`), and our hook has nothing left to do (`_mxw_once`). Bash copies a function for each
+# call: what is rare stands in another one.
 _mxw_e() {
-  _mxw_s=$? _mxw_x=:${_mxw_x-}:${EPOCHREALTIME-} _mxw_f=1 _mxw_q=$((_mxw_q + 1)) _mxw_u=
+  _mxw_s=$? _mxw_x=:${_mxw_x-}:${EPOCHREALTIME-} _mxw_f=1 _mxw_q+=1 _mxw_u=
   \builtin printf -v _mxw_u 7 &&
     [[ $_mxw_u${#_mxw_x}:${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:${#BASHOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} == "$_mxw_g" ]] &&
     \builtin printf %s "$_mxw_head$_mxw_d;$_mxw_s$_mxw_x;$_mxw_q;$_mxw_n;${PWD-};$_mxw_d"$'\a' >&0 &&
-    _mxw_d= _mxw_a= _mxw_k=$-0:$_mxw_c0: _mxw_p1=${PS1-} PS1=$_mxw_p1$_mxw_z && \builtin return 0
-  _mxw_look
+    _mxw_d= _mxw_a= _mxw_k=$-0:$_mxw_c0: _mxw_p1=${PS1-} PS1=$_mxw_p1$_mxw_z &&
+    case $_mxw_z in ?*) PROMPT_COMMAND=$_mxw_once ;; esac || _mxw_look
 }
 # The rest of it: the mark was not printed, or something has changed. A command may have disabled a builtin that the mark
 # needs, or defined a function of its name; `builtin` gets past a function, unless that is called `builtin`. What was
@@ -138,18 +144,12 @@ _mxw_h() {
 # is short, for bash parses it once more for each command. `$_` is not `_mxw_e` if a DEBUG trap has run between, which
 # is a new one.
 _mxw_c='
-{ _mxw_e; [[ $_ == _mxw_e ]] || \builtin eval "$_mxw_new"; } &>/dev/null'
-_mxw_new="_mxw_hide; $_mxw_trap"
+{ _mxw_e; [[ $_ == _mxw_e ]] || _mxw_trap; } &>/dev/null'
 
 # Q, if an error kept the text from getting to it.
 _mxw_x() {
   _mxw_e
   _mxw_hide
-}
-
-# Until the next Q has looked closer, our words are hidden.
-_mxw_hide() {
-  _mxw_g= _mxw_k=
 }
 
 # What the key runs, unseen. The wrapper's file sets what PS0 prints when our line is accepted, S with what comes before it
@@ -183,26 +183,30 @@ _mux="{ _mxw_take; \\builtin unset -v READLINE_LINE READLINE_POINT; } &>/dev/nul
 # The status, for what follows.
 _mxw_give() { \builtin return "$_mxw_s"; }
 
-# The end of our line: Q, if an error kept the text from getting to it, and the command's status, for the user.
+# The end of our line: Q, if an error kept the text from getting to it, and the command's status, for the user. Usually
+# there is nothing to do; bash takes as long for a `return` as for three assignments.
 _mux() {
+  case $_mxw_d$_mxw_s in 0) ;; *) _mxw_rest ;; esac
+}
+_mxw_rest() {
   case $_mxw_d in ?*) { _mxw_x; } &>/dev/null ;; esac
-  \builtin return "$_mxw_s"
+  _mxw_give
 }
 
-# The prompt hook where no other hook is given `$?`. It returns 0 if Q has announced this prompt already. Until P it calls
-# no builtin: if C-c ended a command that had hidden one by a function, there was no Q to put that right.
+# The prompt hook where no other hook is given `$?` (`_mxw_alone`). It returns 0 if Q has announced this prompt already.
+# Until P it calls no builtin: if C-c ended a command that had hidden one by a function, there was no Q to put that right.
 _mxw_said() {
   _mxw_s=$?
   case $_mxw_f$_mxw_w in 1) _mxw_f= ;; *) _mxw_tell; _mxw_on; [[ -n "" ]] ;; esac
 }
+_mxw_alone='{ _mxw_said || [[ $_ == _mxw_said ]] || _mxw_trap; } &>/dev/null'
+_mxw_once='_mxw_f= PROMPT_COMMAND=$_mxw_alone'
 
 # (Re-)install, and find out whether our words have to be hidden. Q calls it where something has changed, so that it heals
 # after `unset PROMPT_COMMAND`, and our last hook stays the last one.
 _mxw_i() {
-  \builtin local p='_mxw_p && \builtin eval "$_mxw_seen"' alone hook last told
-  hook="{ $p; } &>/dev/null" last='{ _mxw_on; } &>/dev/null'
-  # Bash parses this once more for each prompt: what is rare stands in a variable.
-  alone='{ _mxw_said || \builtin eval "$_mxw_after"; } &>/dev/null'
+  \builtin local hook='{ _mxw_p && { [[ $_ == _mxw_p ]] || _mxw_trap; }; } &>/dev/null' told
+  \builtin local last='{ _mxw_on; } &>/dev/null'
   [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$_mxw_size" ]] || _mxw_room
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -214,20 +218,20 @@ _mxw_i() {
       esac ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
-    "$alone" | *_mxw_p*"$last") ;;
-    "") \builtin printf -v PROMPT_COMMAND %s "$alone" ;;
+    "$_mxw_alone" | *_mxw_p*"$last") ;;
+    "" | "$_mxw_once") \builtin printf -v PROMPT_COMMAND %s "$_mxw_alone" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
-      case "${PROMPT_COMMAND[*]}" in *"$alone"*) ;; *_mxw_p*) hook=: ;; esac
+      case "${PROMPT_COMMAND[*]}" in *"$_mxw_alone"*) ;; *_mxw_p*) hook=: ;; esac
       case "${told%% *}" in
         *r*) ;;                                     # readonly: live without P, Q still works
-        *a*) PROMPT_COMMAND=("${PROMPT_COMMAND[@]//"$alone"/:}")
+        *a*) PROMPT_COMMAND=("${PROMPT_COMMAND[@]//"$_mxw_alone"/:}")
              PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]//"$last"/:}" "$last") ;;
-        *) PROMPT_COMMAND=${PROMPT_COMMAND//"$alone"/:}
+        *) PROMPT_COMMAND=${PROMPT_COMMAND//"$_mxw_alone"/:}
            PROMPT_COMMAND=$hook$'\n'${PROMPT_COMMAND//"$last"/:}$'\n'$last ;;
       esac ;;
   esac
-  case "${PROMPT_COMMAND[*]-}" in "$alone") _mxw_z=$_mxw_ps1 ;; *) _mxw_z= ;; esac
+  case "${PROMPT_COMMAND[*]-}" in "$_mxw_alone") _mxw_z=$_mxw_ps1 ;; *) _mxw_z= ;; esac
   _mxw_hide
   case ${1-}$- in
     _mxw_e*[xvTE]*) ;;
@@ -317,6 +321,8 @@ _mxw_k() {
 _mxw_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f _mxw_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux _mxw_give _mxw_p _mxw_tell _mxw_on _mxw_room _mxw_a _mxw_e _mxw_look _mxw_end _mxw_hide _mxw_said _mxw_h _mxw_x _mxw_i _mxw_trap _mxw_take _mxw_hidden _mxw_main _mxw_aside _mxw_back
+\builtin readonly -f _mux _mxw_rest _mxw_give _mxw_p _mxw_tell _mxw_on _mxw_room _mxw_a _mxw_e _mxw_look _mxw_end \
+  _mxw_hide _mxw_said _mxw_h _mxw_x _mxw_i _mxw_trap _mxw_take _mxw_hidden _mxw_main _mxw_aside \
+  _mxw_back
 _mxw_f=
 fi
