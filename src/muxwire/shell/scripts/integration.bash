@@ -219,7 +219,7 @@ _mxw_i() {
   esac
   case "${PROMPT_COMMAND[*]-}" in
     "$_mxw_alone" | *_mxw_p*"$last") ;;
-    "" | "$_mxw_once") \builtin printf -v PROMPT_COMMAND %s "$_mxw_alone" ;;
+    "") \builtin printf -v PROMPT_COMMAND %s "$_mxw_alone" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
       case "${PROMPT_COMMAND[*]}" in *"$_mxw_alone"*) ;; *_mxw_p*) hook=: ;; esac
