@@ -41,17 +41,6 @@ async def test_a_trace_shows_nothing_of_ours(tab: Tab, shell: str) -> None:
     assert "mux" not in "\n".join((await tab.snapshot()).lines)
 
 
-async def test_a_debug_trap_runs_for_a_person_s_words_alone(tab: Tab) -> None:
-    await tab.execute("PS1='$ '; clear")
-    await tab.execute("trap 'echo mine' DEBUG")
-    await tab.execute("echo ok; false")
-    await tab.send_keys(["echo typed", "Enter"], wait=DEADLINE)
-    lines = [line for line in (await tab.snapshot()).lines if line]
-    assert lines[lines.index("$ trap 'echo mine' DEBUG") :] == [
-        "$ trap 'echo mine' DEBUG", "$ echo ok; false", "mine", "ok", "mine", "$ echo typed", "mine", "typed", "$",
-    ]  # fmt: skip
-
-
 ERASES = {
     "bash": "unset -f $(compgen -A function)",
     "zsh": "unfunction -m '*'",
