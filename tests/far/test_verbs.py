@@ -62,7 +62,7 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
     await made.close(force=True)
     for words, code, said in (
         (["new", "--host", "elsewhere"], FAILED, "not_allowed"),
-        (["snapshot", "box/@1"], FAILED, "is a program's, which answers no others"),
+        (["snapshot", "box/@1"], FAILED, "a program keeps it to itself"),
     ):
         done = await run(user, *words)
         assert done.returncode == code, done

@@ -217,7 +217,7 @@ async def _by_name(
     except OwnerUnreachable:
         if is_transient:
             raise InstanceUnavailable(
-                f"the instance {name} is a program's, which answers no others, or has ended",
+                f"no command reaches the instance {name}: a program keeps it to itself, or it has ended",
                 remedy=f"muxwire attach --name {name} shows its tabs, `muxwire ls` the instances that run",
             ) from None
         block = own

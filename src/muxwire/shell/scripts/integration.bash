@@ -291,7 +291,9 @@ _mxw_back() {
 # row of the screen, as what `-x` binds does, and forgets what is typed. The other one is a macro, for C-r ends by our ESC,
 # and what -x binds is unknown then.
 _mxw_k() {
-  \builtin local map insert key quoted bound
+  \builtin local map insert key quoted bound press='\e[s\e[y'
+  # Before 4.3 bash does not find what -x binds to more than two keys: the plain key is pressed.
+  case $BASH_VERSION in 4.[0-2].*) press='\e[}' ;; esac
   quoted=${_mxw_long/muxg/mux} quoted=${quoted//\\/\\\\} quoted=${quoted//\"/\\\"}
   bound=$'\n'$(\builtin bind -m emacs-standard -s)
   for map; do
@@ -313,7 +315,7 @@ _mxw_k() {
     for key in '\e[q' '\e\e[q' '\e\e\e[q' '\C-x\e[q' '\C-x\e\e[q'; do
       case $map:$key in
         vi-*:*C-x*) ;;
-        *) \builtin bind -m "$map" "\"$key\": \"\\e[s\\e[y\"" ;;
+        *) \builtin bind -m "$map" "\"$key\": \"$press\"" ;;
       esac
     done
   done
