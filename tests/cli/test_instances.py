@@ -162,7 +162,10 @@ async def test_the_instance_of_a_program_is_listed() -> None:
         async with muxwire.open_terminals(environ=place.environ) as terminals:
             await terminals.create_tab(shell="bash")
             name = terminals.folders.instance
-            said = f"muxwire: no command reaches the instance {name}: a program keeps it to itself, or it"
+            said = (
+                f"muxwire: no command reaches the instance {name}: a program keeps it to itself, or it has ended\n"
+                "  muxwire"
+            )
             for words, code in ((("ls",), 0), (("ls", "--name", name), 1), (("logs", "--name", name), 1)):
                 done = await anyio.run_process(place.argv(*words), env=place.environ, check=False)
                 assert done.returncode == code, done

@@ -374,7 +374,7 @@ class MarkScanner:
 
 def _unfinished_head(data: bytes) -> int:
     """Return the index of a head that has begun at the end of `data` and may continue, or len(data)."""
-    # What a shell prints for a command ends with a mark, or with a line.
+    # A head holds neither BEL nor a line end, and what a shell prints for a command usually ends with one of them.
     index = -1 if data[-1:] in (b"\x07", b"\n") else data.rfind(b"\x1b", max(0, len(data) - _HEAD_MAX))
     if index < 0 or not INTRODUCER.startswith(data[index : index + len(INTRODUCER)]):
         return len(data)

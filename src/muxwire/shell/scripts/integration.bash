@@ -1,6 +1,6 @@
 # bash 4.1 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i (or by login.bash)
 if [ -z "${_mxw_n-}" ]; then
-\builtin declare -i _mxw_q=0
+\builtin declare -i _mxw_q=0                        # an integer, to which `+=` adds
 _mxw_n=$MUXWIRE_NONCE _mxw_file=$MUXWIRE_BODY _mxw_l=${MUXWIRE_LOGIN-}
 unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN MUXWIRE_FILES # nothing of ours stays exported
 # A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not from
@@ -324,7 +324,6 @@ _mxw_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f _mxw_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
 \builtin readonly -f _mux _mxw_rest _mxw_give _mxw_p _mxw_tell _mxw_on _mxw_room _mxw_a _mxw_e _mxw_look _mxw_end \
-  _mxw_hide _mxw_said _mxw_h _mxw_x _mxw_i _mxw_trap _mxw_take _mxw_hidden _mxw_main _mxw_aside \
-  _mxw_back
+  _mxw_hide _mxw_said _mxw_h _mxw_x _mxw_i _mxw_trap _mxw_take _mxw_hidden _mxw_main _mxw_aside _mxw_back
 _mxw_f=
 fi
