@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from muxwire.host.local import LocalHost
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.rows import PaneRow
     from muxwire.tmux.server import Access
@@ -294,8 +295,8 @@ class Adopted:
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
 
-    async def make(self, request: TabRequest) -> Tab:
-        """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
+    async def make(self, request: TabRequest, seat: Seat) -> Tab:
+        """Open a tab for a seat, in the session of that name or in the one where a person is; NoSuchTarget.
 
         No session is made: a person would find it among his own.
         """
@@ -311,7 +312,7 @@ class Adopted:
         server.sessions.hub_name = names[session]
         await server.attach()
         async with self._changing:
-            tab = await TabMaker(server, self._book).make(replace(request, session=""), self._coming())
+            tab = await TabMaker(server, self._book, seat).make(replace(request, session=""), self._coming())
             tab.sized = True  # the person's terminals say how large it is, as of every window there
             await self._refresh()
         return tab

@@ -44,7 +44,7 @@ class Machine:
         request = checked_request(host, wanted)
         server = await self.life.server()
         if self.life.adopted is not None:
-            made = await self.life.adopted.make(request)
+            made = await self.life.adopted.make(request, seat)
         else:
             made = await TabMaker(server, self.book, seat).make(request, os.urandom(8).hex())
         seat.away = self.name

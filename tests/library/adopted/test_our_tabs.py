@@ -63,8 +63,8 @@ async def test_what_we_made_ends_with_us_with_all_that_runs_in_it(person: Person
         async with opened() as adopted:
             for session in ("", "other"):
                 tab = await adopted.create_tab(session=session)
-                said = await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")
-                pids += map(int, said.output.split())
+                pids += map(int, (await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")).output.split())
+                assert await adopted.tab() is tab  # the one that a call without a name uses
             assert process_table().keys() >= set(pids)
         assert process_table().keys().isdisjoint(pids)
 
