@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire import HostUnavailable
+from muxwire import Carrier, HostUnavailable
 from muxwire.far.carriers import STAGE_1
-from muxwire.far.hosts_file import HostsFile, read_hosts
+from muxwire.far.hosts_file import _SSH, HostsFile, read_hosts
 from muxwire.far.links import link_in, note_link
 
 HOSTILE = (
@@ -45,11 +45,12 @@ def test_a_listed_name_goes_to_ssh_as_one_argument(tmp_path: Path) -> None:
 def test_a_table_says_what_to_run(tmp_path: Path) -> None:
     hosts = written(
         tmp_path,
-        '[hosts.job]\nvia = ["srun", "--overlap"]\nkeep = "24h"\nspool = "512K"\n[hosts.gpu]\nvia = ["ssh", "gpu"]',
+        '[hosts.job]\nvia = ["srun", "--overlap"]\nkeep = "24h"\nspool = "512K"\n[hosts.gpu]\nvia = ["ssh", "gpu"]\n'
+        '[hosts.web-1]\nkeep = "1h"',
     )
-    assert hosts.carrier("job").command == ("srun", "--overlap", "sh", "-c", STAGE_1)
-    assert (hosts.carrier("job").keep, hosts.carrier("job").spool) == (86400, 512 << 10)
+    assert hosts.carrier("job") == Carrier(["srun", "--overlap"], keep=86400, spool=512 << 10)
     assert hosts.carrier("gpu").command == ("ssh", "gpu", f"exec sh -c '{STAGE_1}'")
+    assert hosts.carrier("web-1") == Carrier([*_SSH, "--", "web-1"], keep=3600)
 
 
 def test_what_is_not_listed_is_refused(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_note_names_its_process_and_no_later_one_with_that_pid(tmp_path: Path,
     ("text", "mode", "said"),
     [
         *((text, 0o600, "hosts.toml") for text in (
-            "allow = 1", "allow = [1]", "no = 1", "[hosts.x]", "[hosts.x]\nvia = []", '[hosts."-x"]\nvia = ["ssh"]',
+            "allow = 1", "allow = [1]", "no = 1", "[hosts.x]\nvia = []", '[hosts."-x"]\nvia = ["ssh"]',
             "[hosts", '[hosts.x]\nvia = ["ssh"]\nkeep = "soon"', '[hosts.x]\nvia = "ssh x"', "hosts = 3",
             '[hosts.2]\nvia = ["ssh"]', '[hosts.x]\nvia = ["ssh"]\nspool = "much"',
             '[hosts.x]\nvia = ["ssh"]\nspool = 0', '[hosts.x]\nvia = ["ssh"]\nlogin_shell = "y"',

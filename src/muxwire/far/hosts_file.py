@@ -3,6 +3,7 @@
     allow = ["web-*", "me@build-?", "docker:*"]    # names of ssh_config, containers, pods; nothing listed: none
     [hosts.job]
     via = ["srun", "--jobid=42", "--overlap"]
+    [hosts.web-1]    # a name of ssh_config, for which something else holds
     keep = "24h"
     [hosts.job-there]
     via = [["ssh", "box"], ["docker", "exec", "-i", "c1"]]    # each is quoted for the shell before it
@@ -175,10 +176,10 @@ def _entry(name: str, row: object) -> Carrier:
     if not isinstance(row, dict):
         raise TypeError(f"hosts.{name} must be a table")
     _known(row, ("via", "login_shell", "user", "env", "cwd", "keep", "spool"), f"hosts.{name}")
-    engine = host_argv(name) if ":" in name else ()
-    if not engine and (not _NAME.match(name) or name.isdigit()):
+    argv = host_argv(name)
+    if not argv:
         raise ValueError(f"{name!r} cannot be the name of a host: use letters, digits, '.', '_' and '-'")
-    via = _via(row.get("via", list(engine)), f"hosts.{name}.via")
+    via = _via(row.get("via", list(argv)), f"hosts.{name}.via")
     if not via:
         raise ValueError(f"hosts.{name} needs `via`, the words of a command")
     joins = row.get("login_shell")
