@@ -89,6 +89,8 @@ class Console:
     async def connected(self, connection: socket.socket) -> AsyncIterator[None]:
         """Take the caller's frames in the block, and send it all that is written there."""
         self._reader, self._writer = await asyncio.open_connection(sock=connection)
+        # So `drain` waits until all of it is sent: what is still in the buffer when the socket is closed is lost.
+        self._writer.transport.set_write_buffer_limits(0)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._listen)
             yield
