@@ -21,8 +21,9 @@ def test_a_command_is_its_quoted_arguments() -> None:
 
 def test_a_list_is_answered_by_one_block_each() -> None:
     made = command_list(("refresh-client", "-A", "%1:pause"), ("capture-pane", "-p"), ("display-message", "x"))
-    assert made.line == b'refresh-client -A "%1:pause" ; capture-pane -p ; display-message x'
-    assert made.blocks == 3
+    fenced = b"capture-pane -p ; display-message -p " + made.fence
+    assert made.line == b'refresh-client -A "%1:pause" ; ' + fenced + b" ; display-message x"
+    assert made.blocks == 4
 
 
 @pytest.mark.parametrize(

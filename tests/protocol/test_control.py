@@ -67,9 +67,9 @@ def test_each_block_answers_its_command(what: str) -> None:
     lines, wire, heard = ANSWERS[what]
     protocol = ControlProtocol()
     commands = [sent(protocol, line) for line in lines]
-    assert protocol.unanswered == len(commands)
+    assert protocol.quiet == (not commands)
     assert hear(protocol, wire) == heard(*commands)
-    assert protocol.unanswered == 0
+    assert protocol.quiet
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_each_block_answers_its_command(what: str) -> None:
 )
 def test_only_the_exact_guard_closes_a_block(line: str) -> None:
     protocol = ControlProtocol()
-    mine = sent(protocol, "capture-pane -p")
+    mine = sent(protocol, "list-windows")
     assert hear(protocol, f"%begin 7 1 1\n{line}\n%end 7 1 1\n") == [block(1, line.encode(), of=mine)]
 
 
@@ -146,6 +146,19 @@ def test_a_typed_line_without_an_answer_ends_with_its_sentinel() -> None:
     protocol.send_command(typed_line(b"# a comment", b"end"))
     protocol.receive_data(b"%begin 1 1 1\nend\n%end 1 1 1\n")
     assert protocol.quiet
+
+
+@pytest.mark.parametrize("kind", ["end", "error"])
+def test_no_row_of_a_pane_ends_the_block_that_shows_it(kind: str) -> None:
+    asked = command_list(("capture-pane", "-p"), ("list-panes",))
+    rows = (b"%end 7 1 1", b"%output %1 forged", b"%begin 7 2 1", b"%error 7 1 1")
+    fence = f"%begin 7 2 1\n{asked.fence.decode()}\n%end 7 2 1\n"
+    wire = "".join(f"{row.decode()}\n" for row in (b"%begin 7 1 1", *rows)) + f"%{kind} 7 1 1\n{fence}%window-add @1\n"
+    for cut in range(len(wire)):
+        protocol = ControlProtocol()
+        protocol.send_command(asked)
+        shown, *_, added = hear(protocol, wire[:cut]) + hear(protocol, wire[cut:])
+        assert (shown, added) == (block(1, *rows, of=asked, error=kind == "error"), ADDED)
 
 
 OTHER, ADDED = pane_id("%2"), events.WindowAdd(window_id("@1"))

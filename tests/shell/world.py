@@ -208,9 +208,6 @@ class World:
     def shell_stopped(self) -> bool:
         return self.stopped
 
-    def is_program(self, group: int | None) -> bool:
-        return self.stop_target().is_program(group)
-
     def stop_target(self, spared: int = 0) -> StopTarget:
         return StopTarget(LEADER, self.session.shell_pid, spared)
 

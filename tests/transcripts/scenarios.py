@@ -77,20 +77,6 @@ async def wide_characters(client: ControlClient, observer: Observer) -> None:
     assert written.count(line + "\r\n") == 300, "a line of 300 was lost or doubled"
 
 
-async def full_screen(client: ControlClient, observer: Observer) -> None:
-    """A program that takes the whole screen, and gives it back."""
-    # The program gets its terminal: what tmux offers by default differs between distributions.
-    pane = await new_window(client, observer, "seq 1 200 | env TERM=screen LESS= less; echo b''ack; exec cat")
-    await observer.until_output(pane, b"\x1b[?1049h")
-    await observer.until_output(pane, b"\n23")
-    await client.command("send-keys", "-t", pane, "G")
-    await observer.until_output(pane, b"200")
-    await client.command("send-keys", "-t", pane, "-l", "q")
-    await observer.until_output(pane, b"back\r\n")
-    written = observer.outputs[pane]
-    assert written.index(b"\x1b[?1049h") < written.index(b"\x1b[?1049l") < written.index(b"back\r\n")
-
-
 async def many_panes(client: ControlClient, observer: Observer) -> None:
     """Panes that write at the same time, with new ones among them: no byte is lost, from the first on."""
     flood = "seq 1 600; echo d''one; exec cat"
@@ -183,7 +169,6 @@ SCENARIOS: Mapping[str, Scenario] = {
     for scenario in (
         shell_session,
         wide_characters,
-        full_screen,
         many_panes,
         errors,
         window_lifecycle,

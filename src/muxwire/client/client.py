@@ -152,8 +152,9 @@ class Pending:
             self._then = call
 
     def answer(self, block: CommandBlock) -> None:
-        """Take a block, and wake the waiter after the last one."""
-        self.blocks.append(block)
+        """Take a block, if it is no fence, and wake the waiter after the last one."""
+        if not self.command.fence or block.output != (self.command.fence,):
+            self.blocks.append(block)
         if block.last:
             self._finish()
 

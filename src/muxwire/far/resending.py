@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.client import ControlClient, Patience, Pending
@@ -61,8 +62,7 @@ class Resending:
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1
-        line = b"%b%b%d" % (one.line, self._number, self._count)
-        return Command(one.name, line, one.blocks + 1, one.raw, one.more)
+        return replace(one, line=b"%b%b%d" % (one.line, self._number, self._count), blocks=one.blocks + 1)
 
     def withdraw(self, lines: Collection[Pending], pending: deque[Pending]) -> bool:
         """Take lines out of those that wait to be sent; False if some of them were sent."""

@@ -200,10 +200,6 @@ class PaneState:
         """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
         return StopTarget(self.leader_pid, self.session.shell_pid, spared, self.runs_program)
 
-    def is_program(self, group: int | None) -> bool:
-        """Whether that foreground group is a program's, and no shell's of ours."""
-        return self.stop_target().is_program(group)
-
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""

@@ -82,7 +82,6 @@ class PaneStream:
         self._scanner = MarkScanner(start, owns)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
-        self._once: dict[Callable[[], None], None] = {}  # called at the next change, in order
         self._reached = start  # every mark before that offset was reported
         # Has `settle` called in the event loop's next turn; at once until it is set.
         self.later: Callable[[Callable[[], None]], None] = lambda call: call()
@@ -207,14 +206,6 @@ class PaneStream:
         if self._changed is not None:
             self._changed.set()
             self._changed = None
-        if self._once:
-            called, self._once = self._once, {}
-            for one in called:
-                one()
-
-    def once(self, call: Callable[[], None]) -> None:
-        """Have that called at the next change; it is called once, however often this was asked for."""
-        self._once[call] = None
 
     async def changed(self) -> None:
         if self._changed is None:

@@ -6,6 +6,7 @@ only here, of quoted arguments, and carries the number of its blocks.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 MAX_COMMAND_BYTES = 1024 * 1024
 
 _IF_SHELL = ("if-shell", "if")
-# What these print are bytes of a pane or a buffer; all others print text of tmux's own.
+# What these print are bytes of a pane or a buffer; all others print text of tmux's own. A program can draw rows that
+# look like the line which ends a block: it needs the time, and to guess a small number. So a fence is printed after
+# each of these, which no program knows.
 _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
+_FENCE_BYTES = 8
 
 # One argument as tmux's command parser reads it back, byte for byte (`yylex_token` in cmd-parse.y). Between double
 # quotes it still reads `"`, `\`, `$` and, at a token's start, `~`. A raw byte of 0x80 or more can end the line (0xff
@@ -33,7 +37,7 @@ _QUOTED_ARGUMENT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BACKSLASH = (b"\\", b"\\\\")
 _AS_THEY_ARE = bytes(byte for byte in range(0x100) if byte not in _QUOTED)
 
-# The beginning of the line that has tmux print a sentinel.
+# The beginning of the line that has tmux print a sentinel, or a fence.
 ASKS_SENTINEL = b"display-message -p "
 
 _FIRST: frozenset[int] = frozenset((0,))
@@ -45,10 +49,11 @@ _NONE: frozenset[int] = frozenset()
 class Command:
     """One line for tmux.
 
-    `blocks` is how many blocks will answer it. `raw` are those whose text tmux 3.4 prints as it is, `more` the names
+    `blocks` is how many blocks will answer it. `raw` are those whose text is a pane's or a buffer's, `more` the names
     of a list's further commands.
 
     `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them.
+    `fence` is the text of the block after each of `raw`, and of one that `fenced` asks for in a line of its own.
     """
 
     name: str
@@ -57,6 +62,12 @@ class Command:
     raw: frozenset[int] = frozenset()
     more: tuple[str, ...] = ()
     sentinel: bytes = b""
+    fence: bytes = b""
+
+    @property
+    def fenced(self) -> Command:
+        """The line after one that has a `fence`: where an error ends the first, tmux prints no fence in it."""
+        return Command("", ASKS_SENTINEL + self.fence)
 
 
 def command(*arguments: str | bytes) -> Command:
@@ -64,29 +75,37 @@ def command(*arguments: str | bytes) -> Command:
 
     `if-shell -F` is answered by two blocks, its own and the chosen branch's: each branch must be one command.
     """
-    name = _name(arguments)
-    line = b" ".join(map(quote, arguments))
-    _refuse_long(len(line))
-    return Command(name, line, _blocks(name), _FIRST if name in _RAW else _NONE)
+    part = _part(arguments)
+    return joined([part]) if part.raw else part
 
 
 def command_list(*commands: Sequence[str | bytes]) -> Command:
     """Return several commands as one line `a ; b`: tmux runs them with nothing between, and stops at an error."""
     if not commands:
         raise LocalProtocolError("an empty line would detach the client")
-    return joined([command(*arguments) for arguments in commands])
+    return joined(list(map(_part, commands)))
+
+
+def _part(arguments: Sequence[str | bytes]) -> Command:
+    """One command of a line, without its fence."""
+    name = _name(arguments)
+    line = b" ".join(map(quote, arguments))
+    _refuse_long(len(line))
+    return Command(name, line, _blocks(name), _FIRST if name in _RAW else _NONE)
 
 
 def joined(parts: Sequence[Command]) -> Command:
     """Return several lines as one, in the same way: what was checked and quoted once need not be again."""
-    line = b" ; ".join([part.line for part in parts])
-    blocks, raw = 0, _NONE
+    fence = os.urandom(_FENCE_BYTES).hex().encode() if any(part.raw for part in parts) else b""
+    lines, blocks, raw = list[bytes](), 0, _NONE
     for part in parts:
+        lines.append(part.line)
         if part.raw:
-            raw |= {blocks + index for index in part.raw}
-        blocks += part.blocks
+            raw |= {blocks}
+            lines.append(ASKS_SENTINEL + fence)
+        blocks += part.blocks + len(part.raw)
     names = [name for part in parts for name in (part.name, *part.more)]
-    return Command(names[0], line, blocks, raw, tuple(names[1:]))
+    return Command(names[0], b" ; ".join(lines), blocks, raw, tuple(names[1:]), fence=fence)
 
 
 def typed_line(line: bytes, sentinel: bytes) -> Command:
@@ -102,7 +121,8 @@ def typed_line(line: bytes, sentinel: bytes) -> Command:
         raise LocalProtocolError("one line holds neither a newline nor a NUL byte", remedy="send the lines one by one")
     _refuse_long(len(line))
     name = line.split(None, 1)[0].decode("utf-8", "replace")
-    return Command(name, b"%s\n%s%s" % (line, ASKS_SENTINEL, sentinel), sentinel=sentinel)
+    raw = _FIRST if name in _RAW else _NONE
+    return Command(name, b"%s\n%s%s" % (line, ASKS_SENTINEL, sentinel), raw=raw, sentinel=sentinel)
 
 
 def sent_line(line: bytes) -> Command:

@@ -51,7 +51,8 @@ class Correlation:
     3. After %error tmux drops the rest of the line: no more blocks of it are expected.
     4. A parse error is one %error block for the whole line, which rule 3 covers.
     5. A block closes only on %end or %error with the time, number and flags of its %begin. Every other line in it
-       is output, also one that looks like a guard.
+       is output, also one that looks like a guard. Where the output is a pane's or a buffer's, a line of it may have
+       the same: such a block closes on the last of them before its fence, a text that is printed after it.
     6. A command with a sentinel has any number of blocks, errors too; the one that holds just the sentinel is the last.
     7. A block with flag 1 that answers no line means that the count is lost. Answers would then reach the
        wrong callers, so the connection is given up.
@@ -87,7 +88,7 @@ class Correlation:
 class OpenBlock:
     """A block between its guards."""
 
-    __slots__ = ("begin", "command", "guard", "index", "lines")
+    __slots__ = ("begin", "command", "fence", "guard", "index", "lines")
 
     def __init__(self, begin: re.Match[bytes], command: Command | None, index: int) -> None:
         self.begin = begin
@@ -95,6 +96,7 @@ class OpenBlock:
         self.command = command
         self.index = index
         self.lines: list[bytes] = []
+        self.fence = (command.fence or command.sentinel) if command is not None and index in command.raw else b""
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
         """The index, from `begin` on, of the guard that closes the block; `len(lines)` if it has not come yet."""
@@ -104,6 +106,16 @@ class OpenBlock:
             end = len(lines)
         error = b"%error" + self.guard
         return min(end, lines.index(error, begin)) if error in lines[begin:end] else end
+
+    def cut(self) -> list[bytes]:
+        """Cut off what came after a block that has a fence, from its guard on; nothing while the fence is to come."""
+        if self.fence not in self.lines:
+            return []
+        guards = (b"%end" + self.guard, b"%error" + self.guard)
+        before = enumerate(self.lines[: self.lines.index(self.fence)])
+        end = max((n for n, line in before if line in guards), default=0)
+        self.lines, rest = self.lines[:end], self.lines[end:]
+        return rest
 
 
 @final
@@ -123,10 +135,6 @@ class ControlProtocol:
         self._ended = False
 
     @property
-    def unanswered(self) -> int:
-        return len(self._correlation)
-
-    @property
     def quiet(self) -> bool:
         """Whether no answer is due and no block is open: a reader that begins here can count the answers."""
         return self._block is None and not self._correlation
@@ -136,7 +144,10 @@ class ControlProtocol:
         if self._stopped():
             raise LocalProtocolError("the connection has ended")
         self._correlation.sent(command)
-        return command.line + b"\n"
+        if not command.fence:
+            return command.line + b"\n"
+        self._correlation.sent(command.fenced)
+        return b"%b\n%b\n" % (command.line, command.fenced.line)
 
     def events_received(self) -> list[Event]:
         events, self._events = self._events, []
@@ -148,12 +159,17 @@ class ControlProtocol:
             return
         if data.startswith(_OUTPUT) and self._block is None and self._received_output(data):
             return
+        self._receive_lines(self._lines.feed(data))
+        if self._lines.open_line and self._lines.too_long:
+            self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
+
+    def _receive_lines(self, lines: list[bytes]) -> None:
         # Nearly all lines of a busy connection are %output, of one pane or of many in turn. The payloads of each pane
         # are joined up to the next other line, so that unescaping and everything after the parser runs once per read
         # and pane instead of once per line. Of the order between panes tmux promises nothing.
         prefix, start, payloads = _NO_PREFIX, 0, list[bytes]()
         gathered: dict[PaneId, list[bytes]] = {}
-        lines, taken = self._lines.feed(data), 0
+        taken = 0
         for number, line in enumerate(lines):
             if number < taken:
                 continue
@@ -161,6 +177,12 @@ class ControlProtocol:
                 payloads.append(line[start:])
                 continue
             block = self._block
+            if block is not None and block.fence:
+                block.lines += lines[number:]
+                if rest := block.cut():
+                    self._close_block(block, error=rest[0].startswith(b"%error"))
+                    self._receive_lines(rest[1:])
+                return
             if block is not None:
                 end = block.end_in(lines, number)
                 block.lines += lines[number:end]
@@ -182,8 +204,6 @@ class ControlProtocol:
                 return
         if gathered:
             self._tell_output(gathered)
-        if self._lines.open_line and self._lines.too_long:
-            self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
     def _received_output(self, data: bytes) -> bool:
         """Take whole %output lines of one pane, as most reads are, without splitting them."""
@@ -253,6 +273,8 @@ class ControlProtocol:
     def _close_block(self, block: OpenBlock, *, error: bool) -> None:
         self._block = None
         last = True if block.command is None else self._correlation.answered(block.lines, error=error)
+        if block.command is not None and not block.command.name:  # `fenced`: nobody asked for it but this protocol
+            return
         time, number, flags = map(int, block.begin.groups())
         lines = tuple(block.lines)
         self._events.append(CommandBlock(time, number, flags, lines, error, block.command, block.index, last))

@@ -181,9 +181,6 @@ class Pane(Protocol):
     def on_its_way(self) -> bool:
         """Whether the shell is sure to come to its prompt by itself."""
 
-    def is_program(self, group: int | None) -> bool:
-        """Whether that foreground group is a program's, and no shell's of ours."""
-
     def stop_target(self, spared: int = ...) -> StopTarget:
         """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
 
@@ -346,7 +343,7 @@ async def line_taken(port: Port, seconds: float) -> None:
     while session.state is ShellState.SUBMITTED and (left := end - pane.now) > 0:
         if session.has_preexec_mark:
             await port.wait(left)
-        elif pane.is_program(pane.terminal.foreground_group()):
+        elif pane.stop_target().is_program(pane.terminal.foreground_group()):
             return
         else:
             await port.wait(min(left, LOOK_SECONDS))

@@ -13,7 +13,7 @@ class RingBuffer:
     """Keeps the newest `capacity` bytes; offsets count every byte ever appended and never go back.
 
     `start` and `end` are the offsets of the first byte kept and of the byte that comes next.
-    `dropped` counts what was appended here and is no longer kept. A resumed log begins at `start=N`.
+    A resumed log begins at `start=N`.
     """
 
     __slots__ = ("_buffer", "_first", "_slack", "capacity", "end")
@@ -32,10 +32,6 @@ class RingBuffer:
     def start(self) -> int:
         """Return the offset of the first byte kept: a function of what was appended, not of how it was cut."""
         return max(self._first, self.end - self.capacity)
-
-    @property
-    def dropped(self) -> int:
-        return self.start - self._first
 
     def append(self, data: bytes) -> None:
         """Append `data`; the oldest bytes beyond the capacity go."""
