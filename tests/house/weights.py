@@ -26,7 +26,7 @@ MOST = {
     "pane": 1311,
     "protocol": 477,
     "repl": 400,
-    "shell": 2871,
+    "shell": 2874,
     "sync": 219,
     "tabs": 2368,
     "testing": 34,

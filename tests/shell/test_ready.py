@@ -17,7 +17,7 @@ from muxwire.shell.listener import DRAWN, PROMPT_GRACE, START_TIMEOUT, Foregroun
 from muxwire.shell.look import Judgement, TtyModes, Waiting
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT, prompt_of
-from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX
+from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SLEEPS_LONG
 from muxwire.shell.ready import INTERRUPT_SECONDS, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
 from tests.shell.world import Over, World, at_prompt
@@ -76,16 +76,18 @@ def test_an_unfinished_command_is_thrown_away_where_the_key_does_not_leave_it(sh
     assert world.input == keys
 
 
-@pytest.mark.parametrize("shell", ["bash", "ksh", "dash"])
-def test_a_shell_that_is_late_at_its_prompt_is_given_longer_than_a_program(shell: str) -> None:
-    """The machine is busy, and others write into the terminal after the prompt's mark."""
+@pytest.mark.parametrize(("shell", "reads"), [("bash", b""), ("ksh", b""), ("dash", b""), ("bash", b"1")])
+def test_a_shell_that_is_late_at_its_prompt_is_given_longer_than_a_program(shell: str, reads: bytes) -> None:
+    """The machine is busy, and others write into the terminal after the prompt's mark. Or a person has had a shell
+    that reads begin a program, as fzf.
+    """
     world = World(shell)
-    world.prompt()
-    world.sleeps = ""
+    world.prompt(reads=reads)
+    world.sleeps, world.time = "", world.time + SLEEPS_LONG
     world.write(b"printed by a job\r\n")
     assert not world.on_its_way()
     world.later((BUSY_GRACE + LATE_GRACE) / 2, lambda: setattr(world, "sleeps", "editor"))
-    assert reached(world).level == 1
+    assert (reached(world).level, world.sleeps) == (1, "editor")
 
 
 def test_what_a_person_started_is_given_a_moment() -> None:

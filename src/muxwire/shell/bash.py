@@ -54,7 +54,6 @@ class Bash(Shell):
         """One file; a key has readline type the line."""
         if request.again is not None:
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
-            # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
             return Wrapped(files, CLEAR_TYPED + source_line(request.file, request.again, BUILTIN) + b"\r")
         return Wrapped(((request.stem, self._text(request)),), self.private_key)
 

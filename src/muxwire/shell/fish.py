@@ -56,8 +56,10 @@ class Fish(Shell):
         body = self._apart(request, script) if request.isolated else request.command + b"\n"
         body += _PUT_BACK if _MAY_ERASE.search(request.command) and request.again is None else b""
         keep = b"set -g _mxw_w $PWD\n" if request.isolated else b""
+        # By Up a person gets our line: fish keeps the last one with a blank before it. Entered again, it runs nothing.
+        once = b"contains %b $_mxw_d; and set -g _mxw_c true; and return $s\n" % request.command_id
         start = (
-            b"set -l s $status\n" + _SCREEN_BACK + keep + b"set -g _mxw_c " + fish_quote(body)
+            b"set -l s $status\n" + once + _SCREEN_BACK + keep + b"set -g _mxw_c " + fish_quote(body)
             + b"\nset -g _mxw_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if request.again is None:

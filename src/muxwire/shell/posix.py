@@ -222,7 +222,7 @@ class Ash(PlainSh):
 
     def typed(self, request: Request) -> bytes:
         """The line, after as much as may be lost."""
-        return CLEAR_LINE * (_KEY_BUFFER - 1) + super().typed(request)
+        return CLEAR_LINE * (_KEY_BUFFER // len(CLEAR_LINE)) + super().typed(request)
 
     def command(self, executable: str) -> tuple[str, ...]:
         """`busybox sh`, or the link `ash` itself."""

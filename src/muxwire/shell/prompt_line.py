@@ -91,7 +91,11 @@ async def reader(port: Port) -> str:
     pane, session, shell = port.pane, port.pane.session, port.pane.session.shell
     assert shell is not None
     if session.reads:
-        return session.reads
+        # What was written since may be a program that the editor has begun for a person: fzf, or an editor by C-x C-e.
+        if pane.stream.last_output - session.prompt_time < SLEEPS_LONG or not pane.terminal.sees_waits:
+            return session.reads
+        await port.refresh()
+        return session.reads if pane.terminal.shell_sleeps() else ""
     if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
         return ""
     await port.refresh()

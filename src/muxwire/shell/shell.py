@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 # Two keys for the integrated line editor: to set aside what is typed, and to take our line. The first may be taken for
 # text by what waits for a key. No keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7771~\x1b[7770~"
-# VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
-CLEAR_LINE = b"\x15"
-# The same, and in any case something is drawn.
+# Forget what is typed on this line: C-u is VKILL in canonical mode, and unix-line-discard or its like in every line
+# editor. Most of these forget only what is left of the cursor, so C-e goes first, which is their end-of-line; where it
+# is none, as in the vi modes of bash and zsh, it is text, and goes too.
+CLEAR_LINE = b"\x05\x15"
+# The same, with something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 CLEAR_TYPED = b" " + CLEAR_LINE
 # The wrapper's name in the tab's directory. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
