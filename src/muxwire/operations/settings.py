@@ -1,8 +1,9 @@
 """Operations that set and ask: options, formats, what a pane shows. Nothing here can run a program.
 
 tmux runs a program for `#(...)`, also when that only comes about in an expansion: `#{E:@x}` and `#{T:@x}` expand the
-option's value too, which may hold one. And `display-message` hands its text to strftime(3) first, some of whose
-conversions are empty in some languages: `#%p(touch x)`. A modifier stands after `#{` or `;` and before `:` or `;`
+option's value too, which may hold one. And `display-message` and the status line hand a text to strftime(3) first, once
+more for each part within `#{?...}`. Some of its conversions are empty in some languages: `#%p(touch x)`. So a `%` that
+could hide one of these is refused, whatever follows it. A modifier stands after `#{` or `;` and before `:` or `;`
 (`format_build_modifiers` in tmux's format.c).
 """
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.operations.run import OperationsRun
 
-_RUNS = re.compile(r"#\(|[{;][ET][:;]")
+_RUNS = re.compile(r"#[(%]|[{;](%|[ET][:;%])")
 _STRFTIME = re.compile(r"%[-_0^#+]*[0-9]*[A-Za-z+]")
 _USER_OPTION = re.compile(r"@[A-Za-z0-9_-]{1,100}\Z")
 # Options of muxwire: what distinguishes an instance's servers.
@@ -71,7 +72,8 @@ def check_value(text: str) -> None:
     """Refuse what runs a program when tmux shows it: InvalidArgument."""
     if _RUNS.search(text):
         raise InvalidArgument(
-            "#(...), #{E:...} and #{T:...} run programs", remedy="run the program with an execute step"
+            "#(...), #{E:...} and #{T:...} run programs, and a % right after `#`, `{` or `;` may hide one of them",
+            remedy="run the program with an execute step; put a space before the %",
         )
     if "\0" in text:
         raise InvalidArgument("it contains a NUL byte", remedy="leave it out")
