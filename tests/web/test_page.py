@@ -85,8 +85,7 @@ async def test_a_password_is_answered_from_a_phone(terminals: Terminals, tmp_pat
         await page.types("echo $((6*7))x\n")
         await page.shows("42x")
         assert "echo no\n" not in await page.evaluate("document.getElementById('rows').innerText")
-        [line] = [one for one in await terminals.history(tab.key) if one.by == "person"]
-        assert line.window_id == tab.key
+        assert [one.window_id for one in await terminals.history(tab.key) if one.by == "person"] == [tab.key]
         await page.picture("web_control_dark")
 
         # A program that draws the whole screen gets the page's size, and the tab has its own again after that.

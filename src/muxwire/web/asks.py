@@ -88,17 +88,24 @@ async def hooked(
     asked: dict[str, tuple[str, str]] = {}
 
     async def run(one: Asking) -> None:
-        told = {
-            "MUXWIRE_TAB": one.tab.window_id,
-            "MUXWIRE_TAB_NAME": one.tab.name,
-            "MUXWIRE_ASKS": one.asks,
-            "MUXWIRE_QUESTION": one.question,
-        }
-        with anyio.move_on_after(_HOOK_SECONDS):
-            done = await anyio.run_process(
-                command, env={**environ, **told}, cwd=terminals.host.own_folder(), stderr=subprocess.STDOUT, check=False
-            )
-            said(done.stdout)
+        try:
+            with anyio.move_on_after(_HOOK_SECONDS):
+                done = await anyio.run_process(
+                    command,
+                    env={
+                        **environ,
+                        "MUXWIRE_TAB": one.tab.window_id,
+                        "MUXWIRE_TAB_NAME": one.tab.name,
+                        "MUXWIRE_ASKS": one.asks,
+                        "MUXWIRE_QUESTION": one.question,
+                    },
+                    cwd=terminals.host.own_folder(),
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                )
+                said(done.stdout)
+        except OSError as error:  # as when there are too many processes: the next one may run
+            said(f"the command of --on-ask did not run: {error}\n".encode())
 
     def told(tabs: list[Asking]) -> None:
         nonlocal asked

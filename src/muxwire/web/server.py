@@ -189,10 +189,10 @@ class Web:
                 await _reply(send, {"lines": rows_of(above.scrollback or (), above.scrollback_cells or ())})
             case "POST", "/control" | "/keys" | "/answer":
                 given = await _body(receive)
-                viewer = self._typist(key, given)
-                tab = await self._terminals.known_tab(viewer.tab)
+                tab = await self._terminals.known_tab(self._typist(key, given).tab)
                 act = {"/control": self._take, "/keys": self._type, "/answer": self._enter_line}[scope["path"]]
-                await _reply(send, await act(viewer, tab, given))
+                # Asked again: the page may have gone meanwhile, and must not be put in control then.
+                await _reply(send, await act(self._typist(key, given), tab, given))
             case _:
                 raise Refused(404, "there is no such thing here")
 
@@ -254,9 +254,8 @@ class Web:
                 tasks.cancel_scope.cancel()
             finally:
                 del self._viewers[name]
-                if self._control.get(target) is viewer:
-                    with anyio.move_on_after(1, shield=True), suppress(MuxwireError):
-                        self._give_back(await self._terminals.known_tab(target), target)
+                with anyio.move_on_after(1, shield=True), suppress(MuxwireError):
+                    await self._give_back(viewer)
 
     def _typist(self, key: bytes, given: dict[str, Any]) -> Viewer:
         """The page that sends this, if it may type."""
@@ -270,8 +269,7 @@ class Web:
     async def _take(self, viewer: Viewer, tab: Tab, given: dict[str, Any]) -> dict[str, Any]:
         target, size = viewer.tab, given.get("size")
         if not given["take"]:
-            if self._control.get(target) is viewer:
-                self._give_back(tab, target)
+            await self._give_back(viewer)
             return {}
         if self._control.get(target) is not viewer:
             self._control[target] = viewer
@@ -284,12 +282,14 @@ class Web:
         self._tell()
         return {}
 
-    def _give_back(self, tab: Tab, target: str) -> None:
-        """Nobody is in control any more, and the tab has its own size again, or that of a terminal which shows it."""
-        del self._control[target]
-        self._tell()
-        if not tab.is_adopted:
-            restore_sizes([tab])
+    async def _give_back(self, viewer: Viewer) -> None:
+        """If it was in control, nobody is, and the tab has its own size again, or that of a terminal which shows it."""
+        if self._control.get(viewer.tab) is viewer:
+            del self._control[viewer.tab]
+            self._tell()
+            tab = await self._terminals.known_tab(viewer.tab)
+            if not (tab.is_adopted or viewer.tab in self._control):  # another page may have taken it by now
+                restore_sizes([tab])
 
     async def _type(self, viewer: Viewer, tab: Tab, given: dict[str, Any]) -> dict[str, Any]:
         if self._control.get(viewer.tab) is not viewer:
