@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import (
@@ -117,12 +118,14 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
             await observer.until(lambda: len(written) > 1_000_000)
 
 
-async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_the_end_of_the_watchdog_is_no_reason_to_fail_nor_is_one_that_reads_nothing(number: int) -> None:
     async with open_private_tmux() as tmux:
         server = await server_pid(tmux.client)
         for pid in children_of(os.getpid(), WATCHDOG):
-            os.kill(pid, signal.SIGKILL)
-        tmux.process.watchdog.watch_server(server)
+            os.kill(pid, number)
+        for _ in range(1000):  # more than its socket has room for
+            tmux.process.watchdog.watch_server(server)
         await tmux.client.command("kill-server")
         await gone({server})
 

@@ -90,8 +90,9 @@ class Watchdog:
             ours.close()
             raise
         self._socket = ours
-        for line in self._told.values():
-            self._say(line)
+        # In one piece: the socket has room for thousands of lines, but only for some hundreds of messages.
+        self._say("\n".join(self._told.values()))
+        ours.setblocking(False)
 
     async def keep(self) -> None:
         """Start another one whenever it is killed: a task that runs for as long as there is something to watch."""
@@ -160,14 +161,14 @@ class Watchdog:
         """Hang up, and wait until its work is done, by another one if this one was killed before."""
         self._closed = True
         with anyio.move_on_after(self._patience, shield=True):
+            anyio.notify_closing(self._socket)
+            self._socket.close()
             for _ in range(_LAST_ATTEMPTS):
-                if self._socket.fileno() >= 0:
-                    anyio.notify_closing(self._socket)
-                    self._socket.close()
                 if await wait_process(self._process) == 0:
                     return
                 try:
                     self._start()
+                    self._socket.close()
                 except OSError as error:
                     _LOG.warning("cannot start the watchdog: %s", error.strerror or error)
 
@@ -179,10 +180,10 @@ class Watchdog:
         self._told.pop(key, None)
         self._say(line)
 
-    def _say(self, line: str) -> None:
+    def _say(self, lines: str) -> None:
         # The socket is broken if the watchdog was killed (the next one gets the line), and closed after `aclose`.
         with contextlib.suppress(OSError):
-            if line.startswith("client "):
-                socket.send_fds(self._socket, [line.encode() + b"\n"], [self._control])
-            else:
-                self._socket.sendall(line.encode() + b"\n")
+            try:
+                socket.send_fds(self._socket, [f"{lines}\n".encode()], [self._control] if "client " in lines else [])
+            except BlockingIOError:  # it has read nothing for long, as one that is stopped: another one may
+                self._process.kill()
