@@ -17,7 +17,7 @@ from muxwire_reach import write_all
 TYPE_CHECKING = False  # to import typing costs more than all else here
 if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - it is a class
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _PIECE = 1 << 16
@@ -50,17 +50,19 @@ class _Pump:
         self._reach = reach
         self._owner = owner
         self._agreed = Agreed()
-        self._to_owner = b""
-        self._to_client = b""
-        self._new = b""  # what the client has said, of which nothing was sent yet
+        self._to_client = bytearray()  # a message may have many megabytes, which no piece of it may copy again
+        self._to_owner = self._new = b""  # `_new` is what the client has said, of which nothing was sent yet
         self._client_reads = True  # its stdin, which is ours to read, has not ended
 
     def run(self) -> int:
         self._owner.setblocking(False)
         while True:
             waiting = select.poll()
-            wanted = select.POLLOUT if self._to_owner else 0
-            waiting.register(self._owner, wanted | (select.POLLIN if len(self._to_client) < _WAITING_MAX else 0))
+            waiting.register(
+                self._owner,
+                (select.POLLOUT if self._to_owner else 0)
+                | (select.POLLIN if len(self._to_client) < _WAITING_MAX else 0),
+            )
             waiting.register(1, select.POLLOUT if self._to_client else 0)
             if self._client_reads and not self._to_owner:
                 waiting.register(0, select.POLLIN)
@@ -83,10 +85,10 @@ class _Pump:
             return False
         try:
             # A pipe that can be written takes so much without blocking (pipe(7)).
-            write_all(1, self._to_client[: select.PIPE_BUF], "stdout")
+            write_all(1, bytes(self._to_client[: select.PIPE_BUF]), "stdout")
         except OSError:
             return False
-        self._to_client = self._to_client[select.PIPE_BUF :]
+        del self._to_client[: select.PIPE_BUF]
         return True
 
     def _read(self) -> None:
@@ -138,12 +140,11 @@ class Agreed:
         self._open: dict[bytes, None] = {}  # the ids of requests without an answer, as they are written in JSON
         self._asked: dict[bytes, None] = {}  # the ids of requests to the client, which it has not answered
         self._dropped: set[bytes] = set()  # ids that were sent again: the client has their answers
-        self._begun_by_client = self._begun_by_owner = b""  # lines that are not whole yet
+        self._begun_by_client, self._begun_by_owner = bytearray(), bytearray()  # lines that are not whole yet
 
     def said(self, data: bytes) -> None:
         """Note what the client writes."""
-        *lines, self._begun_by_client = (self._begun_by_client + data).split(b"\n")
-        for line in lines:
+        for line in _whole(self._begun_by_client, data):
             self._note(line)
 
     def _note(self, line: bytes) -> None:
@@ -168,25 +169,24 @@ class Agreed:
 
     def answered(self, data: bytes) -> bytes:
         """What of the owner's lines is for the client: those that are whole, but no answer that it has already."""
-        *lines, self._begun_by_owner = (self._begun_by_owner + data).split(b"\n")
         told = b""
-        for line in lines:
+        for line in _whole(self._begun_by_owner, data):
             named, asks = _named(line)
             if named in self._dropped and not asks:
                 self._dropped.remove(named)
-                continue
-            if asks:
-                self._asked[named] = None
             else:
-                self._open.pop(named, None)
-            told += line + b"\n"
+                told += line + b"\n"
+                if asks:
+                    self._asked[named] = None
+                else:
+                    self._open.pop(named, None)
         return told
 
     def lost(self) -> bytes:
         """The owner is gone: an error for each request that has no answer, and what it has asked is taken back."""
         said = b"".join([*(_LOST % written for written in self._open), *(_TAKEN_BACK % asked for asked in self._asked)])
         self._open, self._asked = {}, {}
-        self._begun_by_owner = b""
+        self._begun_by_owner.clear()
         return said
 
     def again(self) -> bytes:
@@ -194,6 +194,14 @@ class Agreed:
         lines = [*self._handshake, *self._subscribed.values()]
         self._dropped = {_written(message["id"]) for line in lines if "id" in (message := _parsed(line))}
         return b"".join(line + b"\n" for line in lines) + self._begun_by_client
+
+
+def _whole(begun: bytearray, data: bytes) -> Iterator[bytes]:
+    """The lines that are whole with this piece; what is not stays in `begun`."""
+    begun += data
+    if b"\n" in data:
+        *lines, begun[:] = begun.split(b"\n")
+        yield from map(bytes, lines)
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
