@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_parser, add_verb, flag, instance, names_tab, natural, option
+from muxwire.cli.options import add_verb, flag, names_tab, natural, option
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 
@@ -27,11 +27,10 @@ _FRAMES = "The first line has the whole screen, each other line what has changed
 
 
 def add(verbs: Verbs) -> None:
-    add_parser(
+    add_verb(
         verbs,
         "web",
         on_terminals(_web, looks=True),
-        instance("$MUXWIRE_NAME, else the only one that runs"),
         flag("--control", help="those who open a link may type and answer, not only watch"),
         option("--port", metavar="N", type=natural, default=0, help="listen on 127.0.0.1:N; default: a free port"),
         option("--host-name", metavar="NAME", action="append", default=[], help=_HOST_NAME),
