@@ -18,6 +18,7 @@ from types import ModuleType  # noqa: TC003 - nothing here is worth a second imp
 from typing import Any
 
 import muxwire
+import muxwire.errors
 import muxwire.library.terminals
 import muxwire.shell.tab_state
 import muxwire.tabs.event_log
@@ -38,7 +39,7 @@ _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
 
-`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains the answer to a command.
+`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains the fields of answers.
 Times are milliseconds in MCP and seconds elsewhere. Offsets count the bytes of a tab's output from the beginning of its
 log. `muxwire help VERB` explains the options of a verb of the command line.
 """
@@ -105,13 +106,24 @@ def tools() -> Iterator[str]:
     names = Counter(line.split(":")[0] for line in shared)
     harmless = [f"`{tool.name}`" for tool in TOOLS if tool.hints.read_only]
     yield (
-        "A result has the fields that are named with its tool; one that says nothing is left out. "
-        f"With `serve --read-only` there are only the tools that change nothing: {', '.join(harmless)}.\n"
+        "Each tool below has a list of the fields of its result. Most fields are left out of an answer while they are "
+        "empty, false, 0 or otherwise as usual, as `state` is if it is `prompt`. Two more fields may be in the result "
+        "of any tool: `ended`, and, if the call named no tab, `window_id` "
+        "([what they say](results.md#all-fields)).\n"
     )
-    yield 'These parameters mean the same in every tool that takes them ("it" is the command or the tab):\n'
+    yield f"With `serve --read-only` there are only the tools that change nothing: {', '.join(harmless)}.\n"
+    yield (
+        "These parameters mean the same in every tool that takes them. Where a description says *it* or *its*, that "
+        "is the command, or the tab, that the call is about.\n"
+    )
     for line in shared:
         yield line if names[line.split(":")[0]] == 1 else f"{line}; in {', '.join(takers[line])}"
     yield ""
+    yield (
+        "`read_logs_from_tab`, `stream_logs_from_tab` and `snapshot` also take a tab that is closed, or whose instance "
+        "has ended, by the id that `list_tabs` with `closed` shows: `@N`, `GENERATION/@N` (of an earlier tmux server "
+        "of the same instance) or `INSTANCE/@N` (of an instance without a name that has ended).\n"
+    )
     returned: dict[str, tuple[str, ...]] = {}
     for tool in TOOLS:
         every = sorted(parameters(tool.arguments), key=lambda one: not one.required)
@@ -174,10 +186,17 @@ def _type(one: Parameter) -> str:
 
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
+    others = ", ".join(f"`{name}` (`{tool}`)" for name, tool in _TOOL_OF.items())
     yield (
-        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. A call "
-        "returns an object with the fields of that tool's result. Only `list_tabs` differs: it lists closed tabs too, "
-        "unless you say `closed=False`. `help(muxwire.NAME)` says more, and the types.\n"
+        "In a call `...` stands for the keywords that the MCP tool of the same name takes. A time is in seconds, and "
+        "its name has no `_ms`. A call returns an object with the fields of the tool's result. These methods have "
+        f"another name than their tool, which stands in brackets: {others}. `help(muxwire.NAME)` says more, and the "
+        "types.\n"
+    )
+    yield (
+        "Some defaults differ from those of the tools. `execute`, `execute_script` and `command_result` do not cut the "
+        "output, unless you give `max_chars`. `watch_events` returns up to 100 events (`max_events`), and `list_tabs` "
+        "lists closed tabs too, unless you say `closed=False`.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
     called: dict[str, str] = {}
@@ -219,7 +238,7 @@ def _methods(found: type) -> Iterator[str]:
         if isinstance(member, property):
             rows.append((name, f"`{name}`", member))
         elif inspect.isfunction(member):
-            rows.append((name, f"`{name}{_signature(member)}`", member))
+            rows.append((name, f"`{name}{_signature(member, name)}`", member))
     tools = {tool.name for tool in TOOLS}
     yield from (f"- {called}: {_first_line(member)}" for name, called, member in rows if name not in tools)
     same_as = ", ".join(called for name, called, _ in rows if name in tools)
@@ -231,18 +250,28 @@ def _keywords(found: Any) -> list[str]:  # noqa: ANN401 - whatever a class has
     return list(inspect.signature(found).parameters)[1:] if inspect.isfunction(found) else []
 
 
-# What a tool takes too, by its name in Python.
-_OF_TOOLS = {one.name for tool in TOOLS for one in parameters(tool.arguments)}
+# The methods whose tool has another name.
+_TOOL_OF = {
+    "execute": "execute_command",
+    "read_logs": "read_logs_from_tab",
+    "stream_logs": "stream_logs_from_tab",
+    "close": "close_tab",
+    "close_session": "close_tab",
+    "run_operations": "run_tmux_operations",
+}
+# What each tool takes too, by its name in Python.
+_OF_TOOLS = {tool.name: {one.name for one in parameters(tool.arguments)} for tool in TOOLS}
 
 
 # What only muxwire's own front ends give: how much a client is told.
 _OF_FRONT_ENDS = {"drawing", "whole"}
 
 
-def _signature(found: Any) -> str:  # noqa: ANN401 - a function
-    """How it is called; `...` stands for keywords that the tools have too."""
+def _signature(found: Any, name: str = "") -> str:  # noqa: ANN401 - a function
+    """How it is called; `...` stands for keywords that the tool of that name has too."""
+    of_tool = _OF_TOOLS.get(_TOOL_OF.get(name, name), frozenset())
     every = [one.replace(annotation=inspect.Parameter.empty) for one in inspect.signature(found).parameters.values()]
-    named = [one for one in every if one.kind is one.KEYWORD_ONLY and one.name in _OF_TOOLS]
+    named = [one for one in every if one.kind is one.KEYWORD_ONLY and one.name in of_tool]
     hidden = {"self", *(one.name for one in named), *_OF_FRONT_ENDS}
     said = str(inspect.Signature([one for one in every if one.name not in hidden]))
     return (
@@ -263,8 +292,17 @@ def events() -> Iterator[str]:
     table = _table_of(muxwire.tabs.event_log, KINDS).splitlines()
     yield "\n".join("|".join(row.split("|")[:3]) + "|" for row in table)
     yield (
-        "\n`by` says who typed the command: `execute`, `keys` (`send_keys`), or `person`, which may also be a program "
-        "that types through tmux. `line` is the row of the screen, with the prompt.\n"
+        "\nEach event also has `sequence` (its number, counted from 1 by the process that drives the instance), `time` "
+        "(when it happened, in seconds since 1970, UTC), `kind` and `window_id` (empty if it belongs to no tab). "
+        "`next` of an answer is the cursor for the next call; `dropped` is how many events after `since` are no longer "
+        "kept.\n"
+    )
+    yield (
+        "`by` says who typed the command: `execute`, `keys` (`send_keys`), or `person`, which may also be a program "
+        "that types through tmux. `line` is the row of the screen, with the prompt. `ending` says how the command "
+        "ended: `completed`; `aborted` (the shell gave the command up, as it may after C-c or because of `set -u`); "
+        "`shell_exited` (its shell ended with it); `shell_lost` (it ran in a nested shell, which is gone); "
+        "`lost` (muxwire does not know how it ended); `never_ran` (the line was typed, but the shell ran none of it).\n"
     )
 
 
@@ -278,11 +316,14 @@ def _table_of(module: ModuleType, names: Iterable[str]) -> str:
 
 def errors() -> Iterator[str]:
     """Each error with the code that JSON documents carry."""
-    for name in muxwire.__all__:
-        found = getattr(muxwire, name)
+    named = {**vars(muxwire.errors), **{name: getattr(muxwire, name) for name in muxwire.__all__}}
+    for name, found in sorted(named.items()):
         if inspect.isclass(found) and issubclass(found, muxwire.MuxwireError):
             yield f"- `{name}` (`{found.code}`): {_first_line(found)}"
-    yield ""
+    yield (
+        "\nWith `--json` the command line has two more codes: `usage` (the words are no valid command line) and "
+        "`os_error` (the system refused something, such as to write a file).\n"
+    )
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class Execution(Verb):
     strip_ansi: StripAnsi | None = None
     env: Annotated[Environment, Says("run it in a subshell, with that variable")] = field(default_factory=dict)
     cwd: Annotated[Cwd, Says("run it in a subshell, in that directory")] = ""
-    async_: Annotated[bool, Says("do not wait for its end: ask with its command_id", "do not wait")] = False
+    async_: Annotated[bool, Says("return at once; command_result has the result later", "do not wait")] = False
     on_timeout: Annotated[OnTimeout, Says("what to do at the timeout: end it, or leave it running")] = "interrupt"
     idle: Idle = 0.0
     max_chars: MaxChars | None = None
@@ -155,7 +155,8 @@ class CreateTab(TabRequest):
     host: Annotated[
         Machine,
         Says(
-            "open it on that machine of hosts.toml; without a connection it lives for `keep`",
+            "open it on that machine, which hosts.toml has to allow; if the connection is lost, it lives on for the "
+            "time that `keep` says there",
             "as hosts.toml allows",
             metavar="HOST",
         ),
@@ -383,7 +384,8 @@ class Typing(Conditions):
     keys: Annotated[
         Texts,
         Says(
-            "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
+            "tmux's name of a key (Enter, C-c, M-x, Up, F5), literal text, or the mouse at a column and a row, counted "
+            "from 0: Click@COL,ROW, RightClick@, MiddleClick@, WheelUp@, WheelDown@",
             "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text",
             least=1,
             metavar="KEY",

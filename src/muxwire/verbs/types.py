@@ -88,7 +88,12 @@ OnStart = Callable[[str], object]
 Environment = Annotated[Mapping[str, str], Says("environment variables", metavar="NAME=VALUE")]
 # How a tab is named is said once, in the server's instructions: ten tools take one.
 Target = Annotated[
-    str, Says("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)", metavar="TAB")
+    str,
+    Says(
+        "a tab: its id (@N, or %N for a further pane of a window), its name, SESSION:TAB, = for the one used before "
+        "the last, or . for the one used last (the default)",
+        metavar="TAB",
+    ),
 ]
 Targets = Annotated[Strings, Says(metavar="TAB")]
 StripAnsi = Annotated[bool, Says("plain text: no colours, progress bars reduced to their last state")]
