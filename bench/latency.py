@@ -27,6 +27,10 @@ COMMANDS = {
 }
 PTY, FLOOR, LIBRARY = "bare pty", "bare loop (floor)", "muxwire library"
 MCP, SDK = "muxwire MCP execute_command", "bare SDK server, empty tool"
+PRIORITY = (
+    "each way had priority over all other processes of the machine (SCHED_FIFO), except in the rows "
+    f"`next to {BESIDE} that compute`"
+)
 OF_SHELLS = {FLOOR: "bare-loop", LIBRARY: "muxwire"}
 AMONG_IDLE = {FLOOR: "bare-loop-idle", LIBRARY: "muxwire-idle"}
 OF_OUTPUT = {PTY: "bare-pty", **OF_SHELLS, MCP: "muxwire serve"}
@@ -71,8 +75,7 @@ async def run(scale: Scale) -> Report:
         ),
         (
             "each way, with its tmux and its shell, in processes of its own, in bursts, in turn",
-            *(["before every other process of the machine (SCHED_FIFO), but next to what computes"]
-              if exclusive else []),
+            *([PRIORITY] if exclusive else []),
         ),
     )  # fmt: skip
 

@@ -275,9 +275,11 @@ Others have published recordings of their agents: the
 makes this page. The repositories have no licence, so only counts are published. They are no score: a model that meets a
 hang does something else.
 
-**Screens.** A recording has all that was sent to a terminal, and the rows that tmux showed in the end. The first is
-played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
-moment; those recordings are in the last column.
+**Screens.** A recording has two parts: all bytes that the agent's terminal was sent, and the rows that tmux showed when
+the agent was done. Here the bytes are played into a terminal, and its rows are compared with the recorded ones. *More
+than a prompt*: the same for the recordings whose screen has more than one row. In some recordings the two parts are
+not of the same moment, because the agent was cut off, or because tests ran in the same pane. Only *at another moment*
+counts those.
 
 **Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
 machine's files. The tasks' own files are missing there, so many commands fail quickly, with the same words each way.
@@ -285,7 +287,8 @@ machine's files. The tasks' own files are missing there, so many commands fail q
 - *Exact*: the output is what the command writes under `bash -c`, except for times, sizes of directories and blanks at
   the ends of rows. A persistent shell also keeps `set -e`, and tells of its jobs (`[1]+  Exit 1`); that is not exact.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
-- *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
+- *Next works*: after each command that hung, another one was given. `1 + 26 of 47` means: of 47 such commands one
+  worked at once, and 26 worked after C-c.
 - The imitation is ours: it types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 
 **Keystrokes.** skillsbench-replay has what Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved,
