@@ -27,10 +27,6 @@ COMMANDS = {
 }
 PTY, FLOOR, LIBRARY = "bare pty", "bare loop (floor)", "muxwire library"
 MCP, SDK = "muxwire MCP execute_command", "bare SDK server, empty tool"
-PRIORITY = (
-    "each way had priority over all other processes of the machine (SCHED_FIFO), except in the rows "
-    f"`next to {BESIDE} that compute`"
-)
 OF_SHELLS = {FLOOR: "bare-loop", LIBRARY: "muxwire"}
 AMONG_IDLE = {FLOOR: "bare-loop-idle", LIBRARY: "muxwire-idle"}
 OF_OUTPUT = {PTY: "bare-pty", **OF_SHELLS, MCP: "muxwire serve"}
@@ -75,7 +71,8 @@ async def run(scale: Scale) -> Report:
         ),
         (
             "each way, with its tmux and its shell, in processes of its own, in bursts, in turn",
-            *([PRIORITY] if exclusive else []),
+            *([("each way had priority over all other processes of the machine (SCHED_FIFO), except in the rows "
+                f"`next to {BESIDE} that compute`")] if exclusive else []),
         ),
     )  # fmt: skip
 
