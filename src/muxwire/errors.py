@@ -54,8 +54,8 @@ def remedy_for(error: OSError | MemoryError) -> str:
 
 
 def unwrapped(error: Exception) -> Exception:
-    """The one error of a task group that failed for one reason."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+    """The error for which a task group failed; the first, if several of its tasks did."""
+    while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     # What Python raises for pthread_create(3): EAGAIN, by its limits on processes.
     return OSError(errno.EAGAIN, str(error)) if str(error) == "can't start new thread" else error

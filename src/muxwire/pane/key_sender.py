@@ -48,10 +48,11 @@ class KeySender:
             raise InvalidArgument("there is nothing to type", remedy=remedy)
         if sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"the keys have more than {KEYS_MAX} characters", remedy="type less in one call")
-        typing = self._keys.send(keys, paste=paste, literal=literal, enter=enter, until=until)
         async with self._turn:
             try:
-                sent, next_byte, note, taken = await typing
+                sent, next_byte, note, taken = await self._keys.send(
+                    keys, paste=paste, literal=literal, enter=enter, until=until
+                )
             except CommandError:
                 if pane.session.dead:
                     raise pane.refusal() from None

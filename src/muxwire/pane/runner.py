@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
+from muxwire.errors import InstanceUnavailable
 from muxwire.host.environment import check_command
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.port import PanePort
@@ -353,7 +354,7 @@ class Runner:
             return
         try:
             self._again[1]()
-        except OSError:
+        except InstanceUnavailable:  # a full disk: no later call may run it
             self._discard(execution)
             raise
         self._again = None

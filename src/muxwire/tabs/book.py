@@ -295,9 +295,10 @@ class TabBook:
                 await work()
             except TmuxSilent as error:  # no caller waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
-            except Exception as error:
-                if self.on_unreadable is None:
-                    raise
-                self.on_unreadable(error)
+            except Exception as error:  # noqa: BLE001 - no caller waits for it
+                if self.on_unreadable is not None:
+                    self.on_unreadable(error)
+                else:  # as without a free descriptor, when a tab's program has ended: the other tabs go on
+                    _LOG.exception("what ran in the background has failed")
 
         self._tasks.start_soon(run)
