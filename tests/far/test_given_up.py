@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
 from tests.far.hosts import user_of, words_there
+from tests.processes import server_pid
 
 
 @pytest.fixture
@@ -64,8 +67,7 @@ async def test_a_call_that_is_cancelled_before_tmux_has_greeted(
     async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
         with anyio.CancelScope() as call:
             await opened.create_tab(host="box")
-        assert call.cancelled_caught
-        assert len(seen) == 1
+        assert (call.cancelled_caught, len(seen)) == (True, 1)
         await ended(there)
         tab = await opened.create_tab(host="box")
         assert (await tab.execute("echo there")).output == "there\n"
@@ -100,5 +102,22 @@ async def test_what_an_earlier_process_left_there_goes_on(
         await second.create_tab(host="box", shell="bash")
         again = await second.tab(tab.key)
         assert (await again.execute("echo $kept")).output == "yes\n"
+        await second.close_host("box")
+    await ended(there)
+
+
+async def test_a_search_that_finds_nothing_takes_no_machine_from_a_call(
+    folder: Path, user: dict[str, str], there: Path
+) -> None:
+    """The server there has ended, which a list of tabs learns while another call waits to start the next."""
+    async with own_terminals("gone", state_dir=folder / "state", environ=user) as first:
+        pid = await server_pid((await first.create_tab(host="box")).client)
+    os.kill(pid, signal.SIGKILL)
+    async with own_terminals("gone", state_dir=folder / "state", environ=user) as second:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(second.list_tabs)
+            await anyio.sleep(0.05)
+            made = await second.create_tab(host="box")
+        assert await second.tab(made.key) is made
         await second.close_host("box")
     await ended(there)

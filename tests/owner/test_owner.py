@@ -79,8 +79,7 @@ async def test_a_link_in_the_way_is_not_followed(user: User, name: str) -> None:
     target = user.home / "target"
     (user.runtime / name).symlink_to(target)
     async with user.agent() as agent:
-        assert await agent.shell("echo here") == "here\n"
-        assert not user.owner
+        assert (await agent.shell("echo here"), user.owner) == ("here\n", 0)
     assert not target.exists()
 
 
@@ -89,8 +88,7 @@ async def test_where_no_socket_can_be_made_the_process_serves_by_itself(user: Us
     user.path.mkdir(parents=True)
     user.runtime.chmod(0o700)
     async with user.agent() as agent:
-        assert await agent.shell("echo here") == "here\n"
-        assert not user.owner
+        assert (await agent.shell("echo here"), user.owner) == ("here\n", 0)
         assert NAME in user.tmux("display-message", "-p", "#{socket_path}")
 
 

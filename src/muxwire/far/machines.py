@@ -181,13 +181,7 @@ class FarMachines(Machines):
     async def _find(self, name: str) -> None:
         self._failed.pop(name, None)
         try:
-            is_new, there = name not in self._used, self.on(name)
-            try:
-                await there.life.server(start=False)
-            except BaseException:
-                if is_new:
-                    del self._used[name]
-                raise
+            await self.on(name).life.server(start=False)
         except TmuxUnavailable:
             return  # the server there has ended
         except MuxwireError as error:
@@ -202,6 +196,11 @@ class FarMachines(Machines):
         folders = remote_folders(self._folders, name, lasting=True)
         return why_ended(folders.state / folders.instance)
 
+    @property
+    def _with_tabs(self) -> dict[str, Machine]:
+        """Those with a server, or that had a tab. Others stay in `_used`: a call may be starting a server there."""
+        return {name: there for name, there in self._used.items() if there.life.running or there.book.closed}
+
     def latest(self, seat: Seat) -> Machine:
         return self._used.get(seat.away, self.here)
 
@@ -210,9 +209,9 @@ class FarMachines(Machines):
         if target == ".":
             return self.latest(seat), target
         # The name of a pod's container begins with the name of the pod, so longer names are tried first.
-        for name in sorted(self._used, key=len, reverse=True):
+        for name in sorted(found := self._with_tabs, key=len, reverse=True):
             if target.startswith(f"{name}/"):
-                return self._used[name], target.removeprefix(f"{name}/")
+                return found[name], target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
             why = self._why_ended(host)
@@ -223,7 +222,7 @@ class FarMachines(Machines):
         return self.here, target
 
     def point_elsewhere(self, error: NoSuchTarget, target: str) -> None:
-        names = sorted({*self._used, *self._left()})[:_NAMES_SAID] if "/" not in target else []
+        names = sorted({*self._with_tabs, *self._left()})[:_NAMES_SAID] if "/" not in target else []
         if names:
             error.remedy += f"; on another machine it is {' or '.join(f'{name}/{target}' for name in names)}"
 
