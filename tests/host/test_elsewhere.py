@@ -72,8 +72,7 @@ def test_a_tab_is_opened_and_used_where_the_package_is_deleted(tmp_path: Path) -
 
 
 def test_where_it_is_there_it_is_found(tmp_path: Path) -> None:
-    assert far("machines").FarMachines.__module__ == "muxwire.far.machines"
-    assert links(tmp_path) == []
+    assert (far("machines").FarMachines.__module__, links(tmp_path)) == ("muxwire.far.machines", [])
     with pytest.raises(ModuleNotFoundError):  # a defect, and not a package that was left out
         far("no_such_module")
     assert missing("box").stage == "not_installed"

@@ -26,8 +26,7 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Termi
     )  # the match is in it, though text has none of it
     assert (await tab.wait_for(until="never", timeout=0)).screen == began.screen
     sent = await tab.send_keys(["x", "Enter"], until="more", wait=DEADLINE)
-    assert sent.outcome == "met"
-    assert sent.output == ""
+    assert (sent.outcome, sent.output) == ("met", "")
     assert sent.screen.splitlines()[2:4] == ["  drawn", "  more"]
     assert sent.cursor == Cursor(6, 3)
     ended = await tab.send_keys(["Enter"], wait=DEADLINE)

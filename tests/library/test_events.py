@@ -99,8 +99,7 @@ async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:
     await until(alone, "prompt", cursor)
     with person(alone, "hub") as keyboard:
         attached, cursor = await until(alone, "client_attached", cursor)
-        assert attached[-1].details["session"] == "hub"
-        assert attached[-1].window_id == ""
+        assert (attached[-1].details["session"], attached[-1].window_id) == ("hub", "")
         await alone.wait_for([tab.window_id], idle=2 * TYPED_AHEAD)  # nobody types a line in less after a prompt
         os.write(keyboard, b"(exit 4)\r")
         seen, cursor = await until(alone, "command_finished", cursor)

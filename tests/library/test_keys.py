@@ -208,8 +208,7 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
         assert bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", got[0]))) == expected
     sent = await tab.send_keys(["one\ntwo\n"], paste=True)
     got = await shown(tab, "GOT ([0-9a-f]*" + b"\x1b[201~".hex() + ")", sent.next_byte)
-    assert bytes.fromhex(got[1]) == b"\x1b[200~one\rtwo\r\x1b[201~"
-    assert sent.note == ""
+    assert (bytes.fromhex(got[1]), sent.note) == (b"\x1b[200~one\rtwo\r\x1b[201~", "")
 
 
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)

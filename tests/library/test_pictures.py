@@ -59,7 +59,6 @@ def test_what_is_drawn_where() -> None:
     assert drawn(TAKEN, light=True).getpixel((1, 1)) == (255, 255, 255)
     cells = (Run(0, 0, 2, Style(hidden=True)), Run(3, 0, 2, Style(bg="#ff0000")), Run(3, 2, 1, Style(underline=True)))
     styled = drawn(replace(TAKEN, cells=cells))
-    assert colours(styled, 0, 0, 2) == nothing
-    assert colours(styled, 0, 3, 2) == {(255, 0, 0)}
+    assert (colours(styled, 0, 0, 2), colours(styled, 0, 3, 2)) == (nothing, {(255, 0, 0)})
     assert len(colours(styled, 2, 3)) == 2
     assert colours(drawn(replace(TAKEN, cursor=Cursor(5, 3, True))), 5, 3) != nothing

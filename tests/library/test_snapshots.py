@@ -136,5 +136,4 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
 
     await grown(LOOKS // 20)
     assert await grown(LOOKS) < LEAK
-    assert await client.command(*listing) == buffers
-    assert await client.command("show-buffer") == (b"another",)
+    assert (await client.command(*listing), await client.command("show-buffer")) == (buffers, (b"another",))

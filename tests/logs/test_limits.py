@@ -63,8 +63,7 @@ def test_the_oldest_segment_of_all_goes_first(home: Path) -> None:
     assert not quiet.exists()
     assert layout_of(noisy).first == 2000
     keep_within(home, LogLimits(instance_bytes=1), {noisy})
-    assert names(home) == {"1/logs/pane-@1.log"}
-    assert layout_of(noisy).live_first == 5000
+    assert (names(home), layout_of(noisy).live_first) == ({"1/logs/pane-@1.log"}, 5000)
     keep_within(home, LogLimits(instance_bytes=1), ())
     assert not any((home / "1" / "logs").iterdir())
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from muxwire.shell.execution import Execution
-from muxwire.tabs import book as book_module
+from muxwire.tabs import book as book_module, record
 from muxwire.tabs.book import TabBook
 
 
@@ -18,3 +19,15 @@ def test_book__remembers_the_newest_commands(monkeypatch: pytest.MonkeyPatch) ->
     for number in range(4):
         book.remember(tab, Execution(str(number), b"", prompt_seq=1, typed_at=0, typed_time=0.0))
     assert list(book.commands) == ["2", "3"]
+
+
+def test_the_file_of_commands_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lies in memory. Keys that a program gets, however many, displace no command."""
+    monkeypatch.setattr(record, "_COMMANDS_BYTES", 8192)
+    book, later = record.CommandBook(tmp_path), record.CommandBook(tmp_path)
+    for number in range(100):
+        book.note(Execution(str(number), b"", prompt_seq=1, typed_at=0, typed_time=0.0), 7)
+    for offset in range(1000):
+        book.note_input(offset)
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert (later.load()[-1].command_id, later.input_at, later.shell_pid, size <= 8192) == ("99", 999, 7, True)

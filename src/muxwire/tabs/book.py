@@ -129,10 +129,7 @@ class TabBook:
 
     def recall_used(self, previous: str, latest: str) -> None:
         """What an earlier process has noted; nothing is called, because tmux knows it."""
-        for key in (previous, latest):
-            if key in self.open:
-                self._used.pop(key, None)
-                self._used[key] = None
+        self._used |= dict.fromkeys(key for key in (previous, latest) if key in self.open)  # none is used yet
 
     def add(self, tab: Tab) -> None:
         """A tab was made, or found again. It becomes the active one only if there is no other."""

@@ -40,6 +40,7 @@ _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
 _COMMANDS_BYTES = 256 * 1024
+_KEYS = b'{"input_at"'  # how a line begins that says where other input was typed
 
 
 @final
@@ -175,6 +176,11 @@ class CommandBook:
     def _write(self, row: Mapping[str, Any]) -> None:
         with suppress(OSError):
             append(self._path, json.dumps(row).encode() + b"\n")
+            if self._path.stat().st_size > _COMMANDS_BYTES:  # memory, where it is in XDG_RUNTIME_DIR
+                lines = self._path.read_bytes().splitlines(keepends=True)
+                keys = [line for line in lines if line.startswith(_KEYS)][-1:]  # or they would displace what runs
+                text = b"".join([line for line in lines if not line.startswith(_KEYS)] + keys)
+                write_private(self._path, text[-_COMMANDS_BYTES // 2 :])  # half a line is skipped when it is read
 
     def load(self) -> list[Execution]:
         """The commands that were noted last, oldest first; those whose end was not noted are running."""
@@ -193,9 +199,6 @@ class CommandBook:
                     self.shell_pid = row["shell_pid"]
                 elif row["id"] in found:
                     _ended(found[row["id"]], row)
-        if len(text) > _COMMANDS_BYTES:
-            with suppress(OSError):
-                write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
         return list(found.values())[-REMEMBERED:]
 
 

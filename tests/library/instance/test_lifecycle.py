@@ -135,8 +135,7 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
     # A window id that is used again means the newest tab; the older one is called by its server's number.
     rows = {row.window_id: row for row in (await alone.list_tabs()).tabs}
     assert {row.log_path for row in rows.values()} == {str(tab.log_path), str(second.log_path)}
-    assert rows["@1"].name == "second"
-    assert rows["1/@1"].name == "first"
+    assert (rows["@1"].name, rows["1/@1"].name) == ("second", "first")
     assert rows["1/@1"].closed
     assert await alone.read_logs("1/@1", lines=1000) == old
     assert "afresh\n" in (await alone.read_logs("@1")).content

@@ -191,8 +191,7 @@ async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Term
     await anyio.run_process([*tmux, "rename-session", "-t", "=theirs", "ours"])
     while (listed := await alone.list_tabs()).tabs[0].session != "ours":
         await anyio.lowlevel.checkpoint()
-    assert listed.tabs[0].name == "after all"
-    assert {session.name for session in listed.sessions} == {"hub", "ours"}
+    assert (listed.tabs[0].name, {session.name for session in listed.sessions}) == ("after all", {"hub", "ours"})
     assert await alone.tab("after all") is tab
     assert await alone.tab("ours:after all") is tab
     await anyio.run_process([*tmux, "kill-window", "-t", tab.window_id])

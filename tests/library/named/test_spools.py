@@ -54,8 +54,7 @@ def gaps(tab: Tab) -> str:
 async def assert_no_line_is_missing(tab: Tab) -> int:
     """Every numbered line is in the log once, in order, and the log records no gap; return how many there are."""
     numbers, end, odd = await lines_of(tab)
-    assert odd == []
-    assert numbers == list(range(end))
+    assert (odd, numbers) == ([], list(range(end)))
     assert gaps(tab) == ""
     return len(numbers)
 

@@ -68,8 +68,7 @@ async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
         {"kind": "wait_for", "target": {"ref": "child"}, "until": "typed-2"},
         {"kind": "kill_pane", "target": {"ref": "child"}},
     )
-    assert result.created_panes == {"child": result.steps[0].created_pane_id}
-    assert result.steps[1].output == "42\n"
+    assert (result.created_panes, result.steps[1].output) == ({"child": result.steps[0].created_pane_id}, "42\n")
     assert result.steps[3].stdout == "typed-2"
     assert [one.pane_id for one in (await terminals.list_tabs()).tabs if not one.closed] == [tab.pane_id]
 
@@ -102,8 +101,7 @@ async def test_a_dry_run_sends_nothing_and_shows_everything(
     )
     assert result.succeeded
     assert result.dry_run
-    assert statuses(result) == ["planned"] * 4
-    assert result.created_panes == {"child": "<ref:child>"}
+    assert (statuses(result), result.created_panes) == (["planned"] * 4, {"child": "<ref:child>"})
     assert result.steps[0].created_pane_id == "<ref:child>"
     assert result.steps[0].commands == (f"split-window -t {tab.window_id} -h -l 20",)
     assert [step.commands for step in result.steps[1:]] == [

@@ -92,8 +92,7 @@ async def test_a_grid_has_its_rows_and_columns(terminals: muxwire.Terminals, tab
     rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_top} #{pane_left} #{pane_id}")
     places = sorted((int(top), int(left), pane) for top, left, pane in map(str.split, rows))
     assert [pane for *_, pane in places] == [tab.pane_id, *result.steps[0].created_pane_ids]
-    assert len({top for top, *_ in places}) == 2
-    assert len({left for _, left, _ in places}) == 3
+    assert (len({top for top, *_ in places}), len({left for _, left, _ in places})) == (2, 3)
 
 
 async def test_what_has_no_space_leaves_nothing(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:

@@ -80,6 +80,5 @@ async def test_all_that_was_made_goes(terminals: muxwire.Terminals, tab: muxwire
     steps = [at(panes, step) for step in LEAVES_NOTHING]
     result = await terminals.run_operations([*steps, NOWHERE], rollback_on_error=True, on_error=mode)
     assert [step.status for step in result.steps] == ["succeeded"] * len(steps) + ["failed"], result.steps
-    assert result.rollback_errors == ()
-    assert len(result.rolled_back_panes) == 8
+    assert (result.rollback_errors, len(result.rolled_back_panes)) == ((), 8)
     assert sorted(await ask("list-panes", "-a", "-F", "#{window_id} #{pane_id}")) == before

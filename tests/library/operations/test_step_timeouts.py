@@ -44,8 +44,7 @@ async def test_what_was_not_sent_is_skipped_or_goes_on(
         first = await terminals.run_operations(steps, dispatch_timeout=SHORT)
         later = [steps[1], setting("@d")]
         going = await terminals.run_operations(later, dispatch_timeout=SHORT, on_error="continue")
-    assert statuses(first) == ["unknown", "skipped", "skipped", "skipped"]
-    assert statuses(going) == ["unknown", "unknown"]
+    assert (statuses(first), statuses(going)) == (["unknown", "skipped", "skipped", "skipped"], ["unknown", "unknown"])
     assert await ask("show-options", "-gqv", "@c") == []
 
 

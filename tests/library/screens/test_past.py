@@ -28,8 +28,7 @@ async def test_a_screen_at_an_offset_and_at_the_end_of_a_command(terminals: Term
     now = await tab.snapshot(at_byte=was.next_byte, cells=True)
     assert (now.lines, now.cursor, now.source, now.exact) == (was.lines, was.cursor, "replay", True)
     ended = await terminals.snapshot(command_id=first.command_id)
-    assert ended.lines[-2:] == ("one", "two")
-    assert ended.next_byte == first.next_byte
+    assert (ended.lines[-2:], ended.next_byte) == (("one", "two"), first.next_byte)
     assert (await terminals.snapshot(tab.window_id, command_id=second.command_id)).lines == ("three",)
     running = await tab.execute("echo begun; cat", async_=True)
     await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
