@@ -26,7 +26,7 @@ from muxwire.tabs.closing import end_strangers, reading_strangers
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
@@ -218,7 +218,8 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return _stopped(pane, True, "", newest.exit_code, newest), last_ran_from(pane.session, pane.first_pressed_at)
     await line_taken(runner.port, pane.pressed_at + _TAKEN_WITHIN - pane.now)
-    await _forked(pane)
+    # Until the program in place of a shell is there, nothing can get a signal.
+    await _while(pane, START_TIMEOUT, lambda: pane.runs_program and not pane.host.child_name(pane.leader_pid))
     since = keys_ran_from(pane.session, pane.first_pressed_at)
     if pane.is_back:
         since = last_ran_from(pane.session, pane.first_pressed_at)
@@ -261,10 +262,7 @@ def _in_front(pane: PaneState, ran: Execution) -> bool:
 
 async def _busy_within(pane: PaneState, newest: Execution) -> bool:
     """Whether keys have started something in the nested shell of our newest command, which is there still."""
-    with anyio.move_on_after(_ENTERED_WITHIN):
-        while _in_front(pane, newest) and _line_under_way(pane, newest):
-            await pane.stream.changed_within(LOOK_SECONDS)
-            await pane.terminal.refresh()
+    await _while(pane, _ENTERED_WITHIN, lambda: _in_front(pane, newest) and _line_under_way(pane, newest))
     return not _in_front(pane, newest) and bool(pane.host.program_of(newest.shell_pgrp))
 
 
@@ -311,9 +309,9 @@ async def _stop_over(
     return _stopped(pane, success, sent, None, newest if success else None)
 
 
-async def _forked(pane: PaneState) -> None:
-    """Wait until the program in place of a shell is there: until then nothing can get a signal."""
-    with anyio.move_on_after(START_TIMEOUT):
-        while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
+async def _while(pane: PaneState, seconds: float, holds: Callable[[], bool]) -> None:
+    """Wait as long as that is so of the processes of a pane that lives, and for so many seconds at most."""
+    with anyio.move_on_after(seconds):
+        while not pane.session.dead and holds():
             await pane.stream.changed_within(LOOK_SECONDS)
             await pane.terminal.refresh()

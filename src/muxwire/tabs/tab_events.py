@@ -10,7 +10,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, final
 
-from muxwire.logs.history import JournalEntry
+from muxwire.logs.history import COMMAND_TEXT, JournalEntry
 from muxwire.shell.authors import is_by_keys
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.tabs.event_log import EventLog
@@ -163,6 +163,8 @@ class TabEvents:
             )  # fmt: skip
             if self._history is not None:
                 self._history.note(journal_entry(self._tab, execution))
+        # A thousand are remembered: of each what the journal keeps, and its end, which tells whether it left its shell.
+        execution.command = execution.command[:COMMAND_TEXT] + execution.command[COMMAND_TEXT:][-COMMAND_TEXT:]
 
     def _on_accepted(self) -> None:
         now, pane, session = time.monotonic(), self._tab.pane, self._tab.pane.session
