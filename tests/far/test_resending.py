@@ -33,8 +33,7 @@ def test_what_was_run_is_not_sent_again() -> None:
     lines = sent(resending, texts[0], command("list-panes"), texts[1], texts[2])
     second = number(lines[2].command)
     assert resending.left(lines, [second]) == [lines[1], lines[3]]
-    assert [line.done for line in lines] == [True, False, True, False]
-    assert lines[0].result() == ()
+    assert ([line.done for line in lines], lines[0].result()) == ([True, False, True, False], ())
 
 
 def test_before_the_first_number_all_is_sent() -> None:

@@ -76,5 +76,4 @@ async def test_panes_that_print_and_die_at_once_leave_whole_logs(alone: muxwire.
             tasks.start_soon(work)
     # Nothing is left of them, and nothing hung up the server on the way.
     server = await alone.server()
-    assert server.generation == 1
-    assert len(await server.client.command("list-windows", "-a")) == 1
+    assert (server.generation, len(await server.client.command("list-windows", "-a"))) == (1, 1)

@@ -130,8 +130,7 @@ async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Ter
         torn = 2 * len(gaps(tab))  # the lines that a gap cuts look like other numbers
         jumps = [now for before, now in pairwise(found) if now != before + 1]
         assert len(jumps) <= torn
-        assert found[-1] % PIECE == 0
-        assert len(gaps(tab)) == 2
+        assert (found[-1] % PIECE, len(gaps(tab))) == (0, 2)
 
 
 async def test_the_end_of_a_tab_that_fell_into_the_gap_is_noticed(

@@ -77,8 +77,7 @@ async def test_a_command_in_a_foreign_shell_is_exact_and_looks_as_if_it_had_been
     assert prompt.strip()
     again = prompt if "fish" not in kind else with_status(prompt, "9")  # it shows a status that is not 0
     assert lines[at + 1 : at + 4] == ["a  b", f"{again}echo {status}", "9"]
-    assert lines[-1].strip() == prompt.strip()
-    assert lines[-3:-1] == [f"{prompt}echo end{status}", "end0"]
+    assert (lines[-1].strip(), lines[-3:-1]) == (prompt.strip(), [f"{prompt}echo end{status}", "end0"])
     moved = await tab.execute("cd /tmp\necho x; sh -c 'exit 4'")
     assert (moved.output, moved.exit_code, moved.cwd) == ("x\n", 4, "/tmp"), moved
     last = await tab.execute("exit 3")

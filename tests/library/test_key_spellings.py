@@ -24,8 +24,7 @@ MODES = KeyModes()
 def test_a_key_is_understood(written: str, tmux: str) -> None:
     expected = key_bytes(tmux, MODES)
     assert expected is not None
-    assert key_bytes(written, MODES) == expected
-    assert strokes([written], MODES, paste=False)[0].data == expected
+    assert (key_bytes(written, MODES), strokes([written], MODES, paste=False)[0].data) == (expected, expected)
 
 
 @pytest.mark.parametrize(

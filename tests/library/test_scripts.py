@@ -38,8 +38,7 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     assert path.exists()
     await made.runner.keyboard.type(b"go\r")
     done = await terminals.command_result(started.command_id, wait=10)
-    assert done.output == f"go\ngo\n{code}\n"
-    assert done.exit_code == 0
+    assert (done.output, done.exit_code) == (f"go\ngo\n{code}\n", 0)
 
 
 async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) -> None:

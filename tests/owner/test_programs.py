@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import pickle
 import re
@@ -13,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import anyio
 import anyio.to_thread
@@ -26,7 +28,7 @@ from muxwire.far.carriers import Carrier
 from muxwire.library.opening import own_terminals
 from muxwire.library.sent import HEAD, packed, unpacked
 from muxwire.operations import Execute, NewWindow, Ref
-from muxwire.owner.programs import UNREAD_MAX, serve_program
+from muxwire.owner.programs import UNREAD_MAX, _Call, _Program, serve_program
 from tests.owner.conftest import NAME, User
 from tests.processes import gone
 
@@ -217,6 +219,29 @@ async def test_a_program_that_does_not_read_is_not_waited_for() -> None:
         theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
         with anyio.fail_after(10):
             await serve_program(cast("Any", Terminals), ours)
+
+
+async def test_a_tab_that_the_instance_has_forgotten_is_kept_for_no_program() -> None:
+    """It remembers the last closed tabs; a program may have been given any number."""
+    tab = Mock(__class__=Tab, address="1/@1")
+    program = _Program(*cast("Any", (None, None, None)))
+    program._name_of(tab)
+    found = functools.partial(program._named, 0, _Call(), "tab", "1/@1")
+    assert found() is tab
+    del tab
+    gc.collect()
+    assert found() == "1/@1"
+
+
+async def test_the_next_connection_may_have_the_descriptor_of_one_that_was_cut_off() -> None:
+    ours, theirs = socket.socketpair()
+    number = ours.fileno()
+    with theirs:
+        with ours, anyio.move_on_after(0.1):
+            ours.setblocking(False)
+            await serve_program(cast("Any", None), ours)
+        with socket.socket(fileno=os.dup2(theirs.fileno(), number)) as again, anyio.fail_after(10):
+            await anyio.wait_readable(again)  # the other end is closed
 
 
 async def test_a_method_that_is_not_for_programs_is_not_called() -> None:

@@ -8,6 +8,7 @@ from collections import deque
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
+from weakref import WeakValueDictionary
 
 import anyio
 
@@ -32,16 +33,18 @@ UNREAD_MAX = 64 << 20
 async def serve_program(terminals: Terminals, connection: socket.socket) -> None:
     """Serve the calls of a program until it hangs up; what it has left running goes on, as it does for an agent."""
     reader, writer = await asyncio.open_connection(sock=connection)
-    async with anyio.create_task_group() as tasks:
-        program = _Program(terminals, writer, tasks)
-        with suppress(asyncio.IncompleteReadError, OSError):
-            while True:
-                kind, number, size = HEAD.unpack(await reader.readexactly(HEAD.size))
-                program.hear(kind, number, await reader.readexactly(size))
-        terminals.leave_running()
-        tasks.cancel_scope.cancel()
-    terminals.leave_running(False)
-    writer.close()
+    try:
+        async with anyio.create_task_group() as tasks:
+            program = _Program(terminals, writer, tasks)
+            with suppress(asyncio.IncompleteReadError, OSError):
+                while True:
+                    kind, number, size = HEAD.unpack(await reader.readexactly(HEAD.size))
+                    program.hear(kind, number, await reader.readexactly(size))
+            terminals.leave_running()
+            tasks.cancel_scope.cancel()
+        terminals.leave_running(False)
+    finally:  # else asyncio would take the next descriptor with this number for this one
+        writer.transport.abort()
 
 
 @final
@@ -60,7 +63,8 @@ class _Program:
         self._writer = writer
         self._tasks = tasks
         self._calls: dict[int, _Call] = {}
-        self._tabs: dict[str, Tab] = {}  # those that the program has been given, by their addresses
+        # Those that the program has been given, by their addresses: the instance knows when they are forgotten.
+        self._tabs = WeakValueDictionary[str, Tab]()
 
     def hear(self, kind: bytes, number: int, body: bytes) -> None:
         if kind == b"c":

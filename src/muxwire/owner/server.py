@@ -134,7 +134,6 @@ class Owner:
         """End in a while, if nobody needs this process; not, if somebody does again."""
         if self._lingering is not None:
             self._lingering.cancel()
-            self._lingering = None
         if self._lives and not (self._clients or self.terminals.runs or self._serving.cancel_called):
             self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end)
 

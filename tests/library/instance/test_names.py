@@ -51,8 +51,7 @@ async def test_a_tabs_name_is_listed_as_given_and_never_runs(alone: muxwire.Term
     canary = tmp_path / "canary"
     names = hostile(canary)
     tabs = [await alone.create_tab(name=name, command=["sleep", "1000"]) for name in names]
-    assert [tab.name for tab in tabs] == names
-    assert [row.name for row in (await alone.list_tabs()).tabs] == names
+    assert ([tab.name for tab in tabs], [row.name for row in (await alone.list_tabs()).tabs]) == (names, names)
     for name, tab in zip(names, tabs, strict=True):
         assert await alone.tab(name) is tab
         assert await alone.tab(f"hub:{name}") is tab

@@ -56,8 +56,7 @@ async def test_a_step_that_is_not_undone_is_named(
     panes = await three_panes(terminals, tab)
     result = await terminals.run_operations([at(panes, step), NOWHERE], rollback_on_error=True)
     assert [one.status for one in result.steps] == ["succeeded", "failed"], result.steps
-    assert result.rollback_errors == (f"operations[0] ({step['kind']}): {why}",)
-    assert result.rolled_back_panes == ()
+    assert (result.rollback_errors, result.rolled_back_panes) == ((f"operations[0] ({step['kind']}): {why}",), ())
 
 
 async def test_a_command_that_failed_is_named_and_one_that_was_refused_is_not(
