@@ -14,16 +14,13 @@ ARGUMENTS = st.lists(ARGUMENT, max_size=4).map(lambda rest: (b"name", *rest))
 
 def test_a_command_is_its_quoted_arguments() -> None:
     made = command("send-keys", "-t", "%1", "-l", b"a b")
-    assert made.line == b'send-keys -t "%1" -l "a b"'
-    assert made.name == "send-keys"
-    assert made.blocks == 1
+    assert (made.line, made.name, made.blocks) == (b'send-keys -t "%1" -l "a b"', "send-keys", 1)
 
 
 def test_a_list_is_answered_by_one_block_each() -> None:
     made = command_list(("refresh-client", "-A", "%1:pause"), ("capture-pane", "-p"), ("display-message", "x"))
-    fenced = b"capture-pane -p ; display-message -p " + made.fence
-    assert made.line == b'refresh-client -A "%1:pause" ; ' + fenced + b" ; display-message x"
-    assert made.blocks == 4
+    fenced = b"capture-pane -p ; display-message -p muxwire-fence"
+    assert (made.line, made.blocks) == (b'refresh-client -A "%1:pause" ; ' + fenced + b" ; display-message x", 4)
 
 
 @pytest.mark.parametrize(

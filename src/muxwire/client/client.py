@@ -153,7 +153,7 @@ class Pending:
 
     def answer(self, block: CommandBlock) -> None:
         """Take a block, if it is no fence, and wake the waiter after the last one."""
-        if not self.command.fence or block.output != (self.command.fence,):
+        if not self.command.fenced or block.index - 1 not in self.command.raw:
             self.blocks.append(block)
         if block.last:
             self._finish()
@@ -291,7 +291,7 @@ class ControlClient:
         self._on_reconnected = on_reconnected
         self._reconnecting = ""  # why the transport ended, until it works again
         self._reconnect_over = anyio.Event()
-        self._protocol = ControlProtocol()
+        self._protocol = ControlProtocol(fence=os.urandom(SENTINEL_BYTES).hex().encode())
         self._pending: deque[Pending] = deque()
         self.patience = Patience()
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
@@ -524,7 +524,7 @@ class ControlClient:
         if not reason and not self._closing:
             self._exit_reason = ""
             self.connections += 1
-            self._protocol = ControlProtocol()
+            self._protocol = ControlProtocol(fence=os.urandom(SENTINEL_BYTES).hex().encode())
             self._attaching = self._attaches
             self._regained()
             if self._on_reconnected is not None:

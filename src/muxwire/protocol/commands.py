@@ -6,7 +6,6 @@ only here, of quoted arguments, and carries the number of its blocks.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -22,9 +21,9 @@ MAX_COMMAND_BYTES = 1024 * 1024
 _IF_SHELL = ("if-shell", "if")
 # What these print are bytes of a pane or a buffer; all others print text of tmux's own. A program can draw rows that
 # look like the line which ends a block: it needs the time, and to guess a small number. So a fence is printed after
-# each of these, which no program knows.
+# each of these, which no program knows: each connection has its own in place of this one.
 _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
-_FENCE_BYTES = 8
+FENCE = b"muxwire-fence"
 
 # One argument as tmux's command parser reads it back, byte for byte (`yylex_token` in cmd-parse.y). Between double
 # quotes it still reads `"`, `\`, `$` and, at a token's start, `~`. A raw byte of 0x80 or more can end the line (0xff
@@ -53,7 +52,7 @@ class Command:
     of a list's further commands.
 
     `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them.
-    `fence` is the text of the block after each of `raw`, and of one that `fenced` asks for in a line of its own.
+    In every other line a block with the fence follows each of `raw`, which callers are not shown.
     """
 
     name: str
@@ -62,12 +61,11 @@ class Command:
     raw: frozenset[int] = frozenset()
     more: tuple[str, ...] = ()
     sentinel: bytes = b""
-    fence: bytes = b""
 
     @property
-    def fenced(self) -> Command:
-        """The line after one that has a `fence`: where an error ends the first, tmux prints no fence in it."""
-        return Command("", ASKS_SENTINEL + self.fence)
+    def fenced(self) -> bool:
+        """Whether a fence follows what it shows of a pane."""
+        return bool(self.raw) and not self.sentinel
 
 
 def command(*arguments: str | bytes) -> Command:
@@ -96,16 +94,15 @@ def _part(arguments: Sequence[str | bytes]) -> Command:
 
 def joined(parts: Sequence[Command]) -> Command:
     """Return several lines as one, in the same way: what was checked and quoted once need not be again."""
-    fence = os.urandom(_FENCE_BYTES).hex().encode() if any(part.raw for part in parts) else b""
     lines, blocks, raw = list[bytes](), 0, _NONE
     for part in parts:
         lines.append(part.line)
         if part.raw:
             raw |= {blocks}
-            lines.append(ASKS_SENTINEL + fence)
+            lines.append(ASKS_SENTINEL + FENCE)
         blocks += part.blocks + len(part.raw)
     names = [name for part in parts for name in (part.name, *part.more)]
-    return Command(names[0], b" ; ".join(lines), blocks, raw, tuple(names[1:]), fence=fence)
+    return Command(names[0], b" ; ".join(lines), blocks, raw, tuple(names[1:]))
 
 
 def typed_line(line: bytes, sentinel: bytes) -> Command:

@@ -16,6 +16,7 @@ from collections import deque
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import LocalProtocolError, RemoteProtocolError
+from muxwire.protocol.commands import ASKS_SENTINEL, FENCE, Command
 from muxwire.protocol.escaping import unescape, without_cut_escape
 from muxwire.protocol.events import (
     CommandBlock,
@@ -29,7 +30,6 @@ from muxwire.protocol.notifications import pane_id, read_notification
 
 if TYPE_CHECKING:
     from muxwire.ids import PaneId
-    from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
 
 _BEGIN = re.compile(rb"%begin ([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,9})\Z")
@@ -37,6 +37,8 @@ _OUTPUT = b"%output "
 # `CMDQ_STATE_CONTROL` in a block's flags: the command came from this client's stdin.
 OWN_COMMAND = 1
 
+# What the protocol asks for itself; no caller gets the answer.
+_ITS_OWN = Command("", b"")
 # The start of no line, since lines hold no newline.
 _NO_PREFIX = b"\n"
 
@@ -90,13 +92,14 @@ class OpenBlock:
 
     __slots__ = ("begin", "command", "fence", "guard", "index", "lines")
 
-    def __init__(self, begin: re.Match[bytes], command: Command | None, index: int) -> None:
+    def __init__(self, begin: re.Match[bytes], command: Command | None, index: int, fence: bytes) -> None:
+        """`fence` is printed after a block that shows a pane."""
         self.begin = begin
         self.guard = begin[0].removeprefix(b"%begin")
         self.command = command
         self.index = index
         self.lines: list[bytes] = []
-        self.fence = (command.fence or command.sentinel) if command is not None and index in command.raw else b""
+        self.fence = (command.sentinel or fence) if command is not None and index in command.raw else b""
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
         """The index, from `begin` on, of the guard that closes the block; `len(lines)` if it has not come yet."""
@@ -122,10 +125,12 @@ class OpenBlock:
 class ControlProtocol:
     """Bytes of tmux to events, commands to bytes."""
 
-    __slots__ = ("_block", "_correlation", "_ended", "_events", "_exited", "_lines", "_panes", "failure")
+    __slots__ = ("_block", "_correlation", "_ended", "_events", "_exited", "_fence", "_lines", "_panes", "failure")
 
-    def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+    def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES, fence: bytes = FENCE) -> None:
+        """`fence`: a word that no program in a pane knows."""
         self.failure: RemoteProtocolError | None = None
+        self._fence = fence
         self._lines = LineBuffer(max_line_bytes)
         self._events: list[Event] = []
         self._correlation = Correlation()
@@ -144,10 +149,11 @@ class ControlProtocol:
         if self._stopped():
             raise LocalProtocolError("the connection has ended")
         self._correlation.sent(command)
-        if not command.fence:
+        if not command.fenced:
             return command.line + b"\n"
-        self._correlation.sent(command.fenced)
-        return b"%b\n%b\n" % (command.line, command.fenced.line)
+        # Where an error ends the line, tmux prints no fence in it: one more has a line of its own.
+        self._correlation.sent(_ITS_OWN)
+        return b"%b\n%b%b\n" % (command.line.replace(FENCE, self._fence), ASKS_SENTINEL, self._fence)
 
     def events_received(self) -> list[Event]:
         events, self._events = self._events, []
@@ -262,18 +268,18 @@ class ControlProtocol:
 
     def _open_block(self, begin: re.Match[bytes]) -> None:
         if not int(begin[3]) & OWN_COMMAND:
-            self._block = OpenBlock(begin, None, 0)
+            self._block = OpenBlock(begin, None, 0, b"")
             return
         if not self._correlation.expected:
             self._fail(f"tmux answered a command that was not sent ({begin[0].decode()})")
             return
         # The line that the next block with flag 1 answers, and which of its blocks that is.
-        self._block = OpenBlock(begin, self._correlation.expected[0], self._correlation.blocks_had)
+        self._block = OpenBlock(begin, self._correlation.expected[0], self._correlation.blocks_had, self._fence)
 
     def _close_block(self, block: OpenBlock, *, error: bool) -> None:
         self._block = None
         last = True if block.command is None else self._correlation.answered(block.lines, error=error)
-        if block.command is not None and not block.command.name:  # `fenced`: nobody asked for it but this protocol
+        if block.command is _ITS_OWN:
             return
         time, number, flags = map(int, block.begin.groups())
         lines = tuple(block.lines)
