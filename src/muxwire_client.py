@@ -114,15 +114,14 @@ def _is_own(options: list[str]) -> bool:
 
 
 def named(options: list[str], environ: dict[str, str]) -> str:
-    """The instance that the words or the environment name, "" for none; `serve` does not look at the environment."""
+    """What the words or the environment name, "" for nothing; `serve` does not look at the environment."""
     name = "" if options[0] == "serve" else environ.get("MUXWIRE_NAME", "")
     for at, word in enumerate(options):
         if word == "--name" and at + 1 < len(options):
             name = options[at + 1]
         elif word.startswith("--name="):
             name = word[7:]
-    plain = name.replace("-", "").replace("_", "")
-    return name if plain.isascii() and plain.isalnum() and len(name) <= 32 else ""
+    return name
 
 
 # A verb: frames to and from the owner. Each is a letter, the length of what follows in four bytes, and that.

@@ -68,8 +68,8 @@ def connected(
 def _reached(name: str, environ: Mapping[str, str], *, makes: bool) -> Socket:
     folder = runtime_folder(environ)
     sock = reached(f"{folder}/{name}.owner") or reached(f"{folder}/{name}/owner")  # of an instance without a name
-    if sock is None and is_nameless(name):
-        raise OwnerUnreachable(f"the instance {name} is a program's")
+    if sock is None and not may_be_owned(name):
+        raise OwnerUnreachable(f"{name} is a program's instance, or no name")
     if sock is None and not makes:
         # A verb that only looks must not bring an instance to life: there is one if its tmux listens.
         if (tmux := reached(f"{folder}/{name}.sock")) is None:
@@ -78,10 +78,14 @@ def _reached(name: str, environ: Mapping[str, str], *, makes: bool) -> Socket:
     return sock or started(name, folder, environ)
 
 
-def is_nameless(name: str) -> bool:
-    """Whether it is what an instance without a name is called, which no other process can own: `EPHEMERAL`."""
-    process, _, rest = name[1:].partition("-")
-    return name[0] == "e" and process.isdigit() and len(rest) == 6
+def may_be_owned(name: str) -> bool:
+    """Whether an instance can have that name (`checked_instance`), and it is not what one without a name is called.
+
+    Such a one, `EPHEMERAL`, no other process can own; and files are made of the name, before an owner can refuse it.
+    """
+    plain, (process, _, rest) = name.replace("-", "").replace("_", ""), name[1:].partition("-")
+    is_name = plain.isascii() and plain.isalnum() and name[0].isalnum() and len(name) <= 32
+    return is_name and not (name[0] == "e" and process.isdigit() and len(rest) == 6)
 
 
 def reached(path: str) -> Socket | None:

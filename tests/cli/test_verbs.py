@@ -210,10 +210,10 @@ def test_documents(place: Place, tab: str) -> None:
 )
 def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_code: int, code: str) -> None:
     if "-t" in arguments:
+        (["new", "--json", "--name", "../owned"], 2, "invalid_argument"),
         arguments = [tab if word == "." else word for word in arguments]
     found = place.document(*arguments, code=exit_code)
-    assert set(found) == {"error"}
-    assert set(found["error"]) == {"code", "message", "remedy"}
+    assert (set(found), set(found["error"])) == ({"error"}, {"code", "message", "remedy"})
     assert found["error"]["code"] == code
     assert all(found["error"].values())
     spoken = place.run(*(word for word in arguments if word != "--json"))
@@ -221,6 +221,7 @@ def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_c
     assert f"muxwire: {found['error']['message']}\n  {found['error']['remedy']}\n" in spoken.stderr.decode()
     # Verbs, not the tools of the MCP server.
     assert not re.search(r"list_tabs|create_tab|send_keys|stop_process", spoken.stderr.decode())
+    assert not list(place.home.rglob("owned*"))  # of a name that is a path, no file is made
 
 
 # These print something in a tab without a verb, each of which takes a quarter of a second.
