@@ -19,6 +19,7 @@ from muxwire.cli.command_line import command_line
 from muxwire.cli.console import RunsThere
 from muxwire.cli.instances import age
 from muxwire.errors import InvalidArgument
+from muxwire.host.local import LocalHost
 from muxwire.instance import faces
 from muxwire.instance.faces import Running
 from tests.cli.caller import Caller
@@ -26,6 +27,7 @@ from tests.cli.user import Place
 from tests.forked import start_muxwire
 from tests.mcp.child_client import ChildClient, closing
 from tests.mcp.raw_client import HELLO
+from tests.processes import stopped
 from tests.users import short_folder
 
 
@@ -56,11 +58,11 @@ def test_every_instance_is_listed(two: Place) -> None:
     head, *rows = [line.split() for line in two.ok("ls", "--name", "website").splitlines()]
     assert (head[0], rows[0][1]) == ("TAB", "server")
     done = two.run("ls")
-    assert done.returncode == 0
     head, shop, site = [line.split() for line in done.stdout.decode().splitlines()]
-    assert head == ["INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE"]
-    assert shop[:3] + shop[4:] == ["webshop", "-", str(two.home), "1", "driven"]
-    assert site[0] == "website"
+    assert (done.returncode, head) == (0, ["INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE"])
+    assert (shop[:3] + shop[4:], site[0]) == (["webshop", "-", str(two.home), "1", "driven"], "website")
+    with stopped(LocalHost({}).listening_pid(two.socket("website")) or 0):
+        assert [one["state"] for one in _instances(two).values()] == ["driven", "silent"]
 
 
 async def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_directories(two: Place) -> None:
@@ -73,8 +75,7 @@ async def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other
         await client.request("initialize", HELLO | {"clientInfo": {"name": "robot", "version": "7.1"}})
         await client.done("execute_command", command="echo seen; cd /", timeout_ms=30_000)
         [face] = [one for name, one in _instances(two).items() if name not in ("website", "webshop")]
-        assert face["client"] == "robot 7.1"
-        assert (face["directory"], face["tabs"], face["state"]) == (str(two.home), 1, "driven")
+        assert face | {"client": "robot 7.1", "directory": str(two.home), "tabs": 1, "state": "driven"} == face
         assert "seen" in two.ok("snapshot", "--name", face["name"])
         assert "seen" in two.ok("logs", "--name", face["name"], "--plain")
 

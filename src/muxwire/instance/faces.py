@@ -165,12 +165,12 @@ def _answer(process: subprocess.Popen[str] | None, deadline: float) -> list[str]
     """The lines of a server's answer; none if it does not come."""
     if process is None:
         return []
-    try:
-        said, _ = process.communicate(timeout=max(deadline - time.monotonic(), 0.01))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return []
+    with process:  # not read to its end: a server that is stopped holds the other end of the pipe too
+        try:
+            said, _ = process.communicate(timeout=max(deadline - time.monotonic(), 0.01))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return []
     return said.splitlines() if process.returncode == 0 else []
 
 
