@@ -169,7 +169,7 @@ class _Caller:
         self._have = bytearray()
         self._file, self._name = -1, ""
         self._signals = 0
-        self._unsent = bytearray()  # frames of signals that came while another frame was sent
+        self._unsent = list[bytes]()  # with the frames of signals that come while another frame is sent
         self._sends = False
         self._wanted = b""  # how much of stdin the owner waits for
 
@@ -198,22 +198,23 @@ class _Caller:
         waiting.register(self._sock, select.POLLIN)
         return any(descriptor == 0 for descriptor, _ in waiting.poll())
 
-    def send(self, kind: bytes, body: bytes = b"") -> None:
-        self._sends = True
-        self._sock.sendall(kind + len(body).to_bytes(4, "big") + body)
-        self._sends = False
-        if self._unsent:
-            unsent, self._unsent = self._unsent, bytearray()
-            self._sock.sendall(unsent)
+    def send(self, kind: bytes, body: bytes = b"") -> bool:
+        """Send one frame; false if the owner hears nothing more: what it said before that may still be unread."""
+        self._unsent.append(kind + len(body).to_bytes(4, "big") + body)
+        while self._unsent and not self._sends:  # a signal's frame is sent by the call that the signal interrupts
+            self._sends = True
+            try:
+                self._sock.sendall(self._unsent.pop(0))
+            except OSError:
+                return False
+            finally:
+                self._sends = False
+        return True
 
     def signalled(self, number: int, _frame: object) -> None:
         self._signals += 1
-        if self._signals == _LAST_SIGNAL or self._sock.fileno() < 0:
+        if self._signals == _LAST_SIGNAL or self._sock.fileno() < 0 or not self.send(b"s", bytes((number,))):
             die_of(number)
-        if self._sends:
-            self._unsent += b"s\0\0\0\1%c" % number
-        else:
-            self.send(b"s", bytes((number,)))
 
     def do(self, kind: bytes, body: bytes) -> None:
         """Carry out one frame; OSError, with the name of what could not be written."""
@@ -243,8 +244,7 @@ class _Caller:
             elif kind == b"r":
                 most, file = body.split(b"\0", 1)
                 descriptor, left = os.open(file, os.O_RDONLY | os.O_CLOEXEC), int(most)
-                while data := os.read(descriptor, min(left, _PIECE)):
-                    self.send(b"i", data)
+                while (data := os.read(descriptor, min(left, _PIECE))) and self.send(b"i", data):
                     left -= len(data)
                 os.close(descriptor)
                 self.send(b"i")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from muxwire_client import verb
 from tests.cli.user import SECONDS, Place
+from tests.forked import start_muxwire
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +51,7 @@ def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)
         rest = running.stdout.read()
-    assert rest.endswith(b"caught\n")
-    assert running.returncode == 7
+    assert (rest[-7:], running.returncode) == (b"caught\n", 7)
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
@@ -72,16 +76,14 @@ def test_a_reader_that_goes_away_ends_the_command(place: Place, tab: str) -> Non
     done = sh(
         place, f"muxwire logs --from-byte 0 {tab} | :; muxwire --help | :; muxwire ls | :; echo ${{PIPESTATUS[0]}}"
     )
-    assert done.stderr == b""
-    assert b"Traceback" not in done.stdout
+    assert (done.stderr, b"Traceback" in done.stdout) == (b"", False)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_said(place: Place, tab: str) -> None:
     verbs = (f"run -t {tab} 'echo x'", "ls", "ls --json")
     done = sh(place, "".join(f"muxwire {verb} >/dev/full; echo $?; " for verb in verbs))
-    assert done.stdout == b"126\n1\n1\n"
-    assert done.stderr == b"muxwire: stdout: No space left on device\n" * 3
+    assert (done.stdout, done.stderr) == (b"126\n1\n1\n", b"muxwire: stdout: No space left on device\n" * 3)
 
 
 @pytest.mark.parametrize("arguments", [["wait", "--until", "never"], ["logs", "-f"], ["watch"]])
@@ -98,7 +100,26 @@ def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments:
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
+@pytest.mark.parametrize(
+    ("meanwhile", "code"), [(lambda: None, 3), (lambda: signal.raise_signal(signal.SIGTERM), -signal.SIGTERM)]
+)
+def test_an_owner_that_has_said_its_last_word_is_not_missed(place: Place, meanwhile: Any, code: int) -> None:
+    """What is sent to it then, a piece of stdin or a signal, finds a closed connection."""
+
+    def program(words: list[str]) -> int:
+        here, there = socket.socketpair()
+        there.sendall(b"i\0\0\0\x019" + b"x\0\0\0\x013")
+        there.close()
+        # A frame at a time: what it said last is still unread when stdin is awaited.
+        sock: Any = SimpleNamespace(
+            recv=lambda _: meanwhile() or here.recv(6), sendall=here.sendall, fileno=here.fileno
+        )
+        return verb(sock, words, int)
+
+    with start_muxwire(["paste"], place.environ, program, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
+        assert (started.stderr and started.stderr.read(), started.wait(SECONDS)) == (b"", code)
+
+
 def test_attach_wants_a_terminal(place: Place, tab: str) -> None:
     done = place.run("attach", tab)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"stdin and stdout must be a terminal" in done.stderr
+    assert (done.returncode, done.stdout, b"must be a terminal\n" in done.stderr) == (2, b"", True)
