@@ -70,12 +70,14 @@ def test_exit_codes(place: Place, tab: str) -> None:
         (("wait", "-t", tab, "--until", "x", "--regex", "y"), 2),
         (("wait", "-t", tab), 0),  # for silence
         (("wait", "-t", gone, "--until", "never"), 1),
+        (("send-keys", "-t", tab, "false", "Enter", "--until", "never", "--wait", "20"), 1),
         (("snapshot", "-t", "nosuchtab"), 1),
         (("kill", "nosuchtab"), 1),
         (("nonsense",), 2),
         ((), 2),
     ):
-        assert place.run(*words).returncode == code, words
+        done = place.run(*words)
+        assert (done.returncode, bool(done.stderr) or code in (0, 3, 127, 137)) == (code, True), words
 
 
 def test_run_is_exact(place: Place, tab: str) -> None:
@@ -176,8 +178,11 @@ def test_documents(place: Place, tab: str) -> None:
     late = place.document("run", "--json", "--timeout", "0.3", "-t", "doc", "sleep 1000", code=125)
     assert (late["timed_out"], late["signal_sent"], late["exit_code"]) == (True, "SIGINT", 130)
     shot = place.document("snapshot", "--json", "--cells", "--scrollback", "0", "-t", "doc")
-    assert (shot["cols"], shot["rows"], shot["lines"][0]) == (90, 20, "b$ echo out; sh -c 'exit 3'")
-    assert shot["scrollback"] == []
+    assert ((shot["cols"], shot["rows"]), shot["scrollback"], shot["lines"][0]) == (
+        (90, 20),
+        [],
+        "b$ echo out; sh -c 'exit 3'",
+    )
     met = place.document("wait", "--json", "-t", "doc", "--prompt")
     assert (met["outcome"], met["which"], met["match"], met["exit_code"]) == ("met", "doc", "prompt", 130)
     assert place.document("wait", "--json", "-t", "doc", "--bell", "--timeout", "0", code=124)["outcome"] == "timed_out"
@@ -205,23 +210,23 @@ def test_documents(place: Place, tab: str) -> None:
         (["wait", "--json", "-t", ".", "--regex", "("], 2, "invalid_argument"),
         (["ls", "--json", "--nonsense"], 2, "usage"),
         (["ls", "--json", "--name", "a/b"], 2, "invalid_argument"),
+        (["new", "--json", "--name", "../owned"], 2, "invalid_argument"),
         (["new", "--json", "--shell", "nosuchshell"], 2, "invalid_argument"),
     ],
 )
 def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_code: int, code: str) -> None:
     if "-t" in arguments:
-        (["new", "--json", "--name", "../owned"], 2, "invalid_argument"),
         arguments = [tab if word == "." else word for word in arguments]
     found = place.document(*arguments, code=exit_code)
     assert (set(found), set(found["error"])) == ({"error"}, {"code", "message", "remedy"})
     assert found["error"]["code"] == code
     assert all(found["error"].values())
+    assert not list(place.home.rglob("owned*"))  # of a name that is a path, no file is made
     spoken = place.run(*(word for word in arguments if word != "--json"))
     assert (spoken.returncode, spoken.stdout) == (exit_code, b"")
     assert f"muxwire: {found['error']['message']}\n  {found['error']['remedy']}\n" in spoken.stderr.decode()
     # Verbs, not the tools of the MCP server.
     assert not re.search(r"list_tabs|create_tab|send_keys|stop_process", spoken.stderr.decode())
-    assert not list(place.home.rglob("owned*"))  # of a name that is a path, no file is made
 
 
 # These print something in a tab without a verb, each of which takes a quarter of a second.
@@ -234,8 +239,7 @@ def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
             terminal.write_bytes(b"\a\033]2;a title\a")
             time.sleep(0.05)
         found = [json.loads(line) for line in watching.stdout]
-    assert len(found) == 2
-    assert watching.returncode == 0
+    assert (len(found), watching.returncode) == (2, 0)
     assert {event["kind"] for event in found} <= {"bell", "title"}
     assert all(event["schema_version"] == 1 and event["window_id"] == tab for event in found)
 
@@ -250,5 +254,4 @@ def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]
             rung = watching.stdout.readline() if select.select([watching.stdout], [], [], 0.05)[0] else b""
         place.ok("kill", "-f", tab)
         left = [json.loads(line)["kind"] for line in watching.stdout]
-    assert watching.returncode == 0
-    assert ("tab_closed" in left) is not bool(kinds), left
+    assert (watching.returncode, "tab_closed" in left) == (0, not kinds), left

@@ -127,13 +127,18 @@ async def _send_keys(console: Console, terminals: Terminals, arguments: argparse
     if said and not arguments.json:
         await console.write_soon(said.encode("utf-8", "surrogateescape"))
     _report(console, sent, arguments)
-    if sent.outcome == "timed_out":
-        if not arguments.json:
-            console.warn(f"muxwire: no condition was met within {arguments.wait or DEFAULT_WAIT:g} s")
-        return TIMED_OUT
     waits = any(given[one.name] for one in parameters(Conditions))
-    cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and waits)
-    return FAILED if cannot_come else 0
+    is_unmet = sent.outcome in ("timed_out", "closed") or (sent.outcome == "ended" and waits)
+    return _unmet(console, arguments, sent.outcome, arguments.wait or DEFAULT_WAIT) if is_unmet else 0
+
+
+def _unmet(console: Console, arguments: argparse.Namespace, outcome: str | None, seconds: float) -> int:
+    """Say why no condition was met, unless a document has said it; the exit code."""
+    is_late = outcome == "timed_out"
+    why = f"was met within {seconds:g} s" if is_late else "can be met any more: what ran in the tab has ended"
+    if not arguments.json:
+        console.warn(f"muxwire: no condition {why}")
+    return TIMED_OUT if is_late else FAILED
 
 
 async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -157,11 +162,7 @@ async def _wait(console: Console, terminals: Terminals, arguments: argparse.Name
         console.document(outcome)
     elif outcome.outcome == "met":
         console.say(outcome.match)
-    elif outcome.outcome == "timed_out":
-        console.warn(f"muxwire: no condition was met within {arguments.timeout:g} s")
-    else:
-        console.warn("muxwire: no condition can be met any more: the tab's program has ended")
-    return {"met": 0, "timed_out": TIMED_OUT, "closed": FAILED}[outcome.outcome]
+    return 0 if outcome.outcome == "met" else _unmet(console, arguments, outcome.outcome, arguments.timeout)
 
 
 async def _watch(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
