@@ -33,7 +33,7 @@ NO_PROCESS_THERE = "no process can be started there: end some, or raise the user
 MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
 ELSEWHERE = "point XDG_RUNTIME_DIR (else TMPDIR) and MUXWIRE_STATE_DIR at directories of your own"
 NO_SANDBOX = "in a sandbox, allow sockets in the runtime directory, and new processes; `muxwire doctor` looks at both"
-# What to do about each thing that the system has run out of.
+# What to do about each thing that the system has run out of, or that is taken.
 _REMEDIES = {
     errno.EMFILE: MORE_FILES,
     errno.ENFILE: "the whole machine has run out of descriptors (fs.file-max): end programs that hold many",
@@ -43,11 +43,12 @@ _REMEDIES = {
     errno.EROFS: "the disk is mounted read-only: point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR elsewhere",
     errno.ENOMEM: "free memory, or raise the limit of this process (ulimit -v)",
     errno.EAGAIN: "no process can be started: end some, or raise the user's limit (ulimit -u)",
+    errno.EADDRINUSE: "another program listens there: choose another port",
 }
 
 
 def remedy_for(error: OSError | MemoryError) -> str:
-    """What to do if the system has run out of something; "" for any other error."""
+    """What to do if the system has run out of something, or it is taken; "" for any other error."""
     if isinstance(error, MemoryError):
         return _REMEDIES[errno.ENOMEM]
     return _REMEDIES.get(error.errno or 0, "")

@@ -315,4 +315,4 @@ def _whole(text: str, *, least: int, most: int | None = None) -> int:
     return int(text)
 
 
-positive, natural = partial(_whole, least=1), partial(_whole, least=0)
+positive, port = partial(_whole, least=1), partial(_whole, least=0, most=65_535)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_verb, flag, names_tab, natural, option
+from muxwire.cli.options import add_verb, flag, names_tab, option, port
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 
@@ -32,7 +32,7 @@ def add(verbs: Verbs) -> None:
         "web",
         on_terminals(_web, looks=True),
         flag("--control", help="those who open a link may type and answer, not only watch"),
-        option("--port", metavar="N", type=natural, default=0, help="listen on 127.0.0.1:N; default: a free port"),
+        option("--port", metavar="N", type=port, default=0, help="listen on 127.0.0.1:N; default: a free port"),
         option("--host-name", metavar="NAME", action="append", default=[], help=_HOST_NAME),
         option("--on-ask", metavar="COMMAND", default="", help="as for watch"),
         summary="show the tabs in a browser",
