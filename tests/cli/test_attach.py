@@ -91,6 +91,7 @@ def test_what_cannot_be_attached_is_said(place: Place, tabs: tuple[str, str]) ->
         (("nosuchtab",), "can't find window: nosuchtab"),
         (("--name", "nosuch"), "there is no instance nosuch"),
         (("alpha", "--nonsense"), "unrecognized arguments: --nonsense"),
+        (("alpha", "--prefix", "C-zz"), "unknown key: C-zz"),
     ):
         with person(place, *words) as screen:
             screen.shows(message, "left with")

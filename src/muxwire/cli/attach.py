@@ -111,8 +111,11 @@ def _shown(arguments: argparse.Namespace, target: str, name: str) -> list[str]:
         is_there, select = [], ["run-shell", "-C", f"select-window -t :#{{{ACTIVE_TAB}}}"]
     wanted = {"read-only": arguments.read_only, "ignore-size": arguments.ignore_size or arguments.read_only}
     flags = ",".join(name for name, is_wanted in wanted.items() if is_wanted)
+    # Before there is a session: tmux says that it knows no such key, and ends.
+    bound = prefix_bindings(arguments.prefix) if arguments.prefix != PREFIX_KEY else ()
     return [
         *is_there,
+        *(word for command in bound for word in (*command, ";")),
         "new-session", "-t", session, *(("-f", flags) if flags else ()), ";",
         # The session ends when its one client detaches.
         "set-option", "destroy-unattached", "on", ";",
@@ -136,7 +139,6 @@ def _asked_for(arguments: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """The commands of the options that are about keys, mouse and clipboard."""
     key = arguments.prefix
     if key != PREFIX_KEY:
-        yield from prefix_bindings(key)
         yield "set-option", PREFIX_OPTION, key
     if arguments.read_only:  # tmux refuses to such a client the option that the bound key sets
         yield "set-option", "prefix", key
