@@ -14,7 +14,7 @@ TOP = "top level"  # the modules that are in no package
 # "Prices", that names the promise and who would miss it.
 MOST = {
     "adapters": 482,
-    "cli": 1124,
+    "cli": 1123,
     "client": 998,
     "host": 1051,
     "instance": 836,
@@ -22,11 +22,11 @@ MOST = {
     "logs": 1173,
     "mcp": 1238,
     "operations": 650,
-    "owner": 687,
+    "owner": 685,
     "pane": 1310,
     "protocol": 477,
     "repl": 400,
-    "shell": 2874,
+    "shell": 2877,
     "sync": 219,
     "tabs": 2368,
     "testing": 34,

@@ -68,8 +68,7 @@ def test_each_block_answers_its_command(what: str) -> None:
     protocol = ControlProtocol()
     commands = [sent(protocol, line) for line in lines]
     assert protocol.quiet == (not commands)
-    assert hear(protocol, wire) == heard(*commands)
-    assert protocol.quiet
+    assert (hear(protocol, wire), protocol.quiet) == (heard(*commands), True)
 
 
 @pytest.mark.parametrize(

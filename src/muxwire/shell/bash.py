@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.posix import BUILTIN, GOES_ON, before_start, body_to_eval, env_file, one_file, source_line
+from muxwire.shell.posix import BUILTIN, before_start, body_to_eval, env_file, goes_on, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_texts
 from muxwire.shell.redraw import PROMPT_BACK
 from muxwire.shell.shell import CLEAR_TYPED, Launch, Request, Shell, Wrapped
@@ -69,9 +69,9 @@ class Bash(Shell):
         *heads, start = start_texts(request.redraw, request.command_id)
         body = body_to_eval(request, BUILTIN)
         prints = before_start(request, BUILTIN, heads)
-        goes_on = GOES_ON.search(body)
-        end = b"" if goes_on else b"$_mxw_c"
-        longer = b" _mxw_go=$_mxw_long" if goes_on or b"\n" in body[:-1] else b""
+        unfinished = goes_on(body)
+        end = b"" if unfinished else b"$_mxw_c"
+        longer = b" _mxw_go=$_mxw_long" if unfinished or b"\n" in body[:-1] else b""
         by_text = b" _mxw_k= _mxw_o=" + posix_quote(b"_mxw_main; " + prints)
         return (
             b"_mxw_d=%b _mxw_a=%b _mxw_b=" % (request.command_id, posix_quote(start)) + posix_quote(b"\n" + body)

@@ -19,9 +19,12 @@ REPAIR = b"\\command stty sane </dev/tty; "
 # Only a mark itself goes to the tty: else what the user's traps (RETURN, DEBUG) say of our words would be output.
 TO_TTY = b" >/dev/tty; "
 UNSEEN = b" >/dev/null 2>&1"
-# A command that may continue in the lines after it: they would be its here-document, its pipe's reader, its function.
-_OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
-GOES_ON = re.compile(rb"<<|" + _OPEN_END)
+# The end of a command that may continue in the lines after it: they would be its pipe's reader, its function's body,
+# what its loop does. Some finished commands end so too (`echo for`): for these the shell takes a little longer.
+_LOOP = rb"\b(?:for|select|while|until|repeat|function|case)\b(?:(?!\b(?:done|end|esac)\b|\})[^\n]){0,999}"
+_OPEN_END = re.compile(rb"(?:\||&&|\(\s*\)|" + _LOOP + rb")(?:[\s\\]|#[^\n]*\n)*\Z")
+# So much of a command's end is looked at: a loop is not begun before that.
+_END_REACH = 4096
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
 _HAND_ON = b"case $_mxw_s in 0) %b;; *) _mxw_a && :;; esac; }"
@@ -49,6 +52,11 @@ class Words:
 # no function be called as a special builtin, `return` among them.
 BUILTIN = Words(b"\\builtin \\", rb"\builtin \return")
 COMMAND = Words(b"\\command ", b"return")
+
+
+def goes_on(body: bytes) -> bool:
+    """Whether what comes after a command could be taken for a part of it: lines of its here-document, or as above."""
+    return b"<<" in body or _OPEN_END.search(body, len(body) - _END_REACH) is not None
 
 
 def start_group(request: Request, words: Words, first: bytes = b"") -> bytes:
@@ -115,7 +123,7 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     *heads, start = start_texts(request.redraw, request.command_id)
     ahead = before_start(request, words, heads)
     prints, body = b"{ " + ahead, body_to_eval(request, words)
-    end = b"" if GOES_ON.search(body) else b"$_mxw_c"
+    end = b"" if goes_on(body) else b"$_mxw_c"
     text, before, after = prints + _TRACE_ON + _HAND_ON % b"_mxw_a" + UNSEEN + b"\n" + body, b"", b""
     if start_apart:
         text, before = body, posix_quote(b"{ _mux=; " + _TRACE_ON + _HAND_ON % b"" + UNSEEN + b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, end_group, source_line
+from muxwire.shell.posix import BUILTIN, UNSEEN, before_start, body_to_eval, end_group, goes_on, source_line
 from muxwire.shell.quoting import os_bytes, posix_quote, start_texts
 from muxwire.shell.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
@@ -46,7 +46,7 @@ class Zsh(Shell):
         body = body_to_eval(request, BUILTIN)
         if request.again is not None:
             return self._by_path(request, body, request.again)
-        end = b"" if GOES_ON.search(body) else b"$_mxw_g"
+        end = b"" if goes_on(body) else b"$_mxw_g"
         files = []
         if _USES_ITS_ALIAS.search(body):
             files.append((request.stem + "b", body))
