@@ -58,7 +58,7 @@ async def test_a_prompt_of_two_lines_is_no_output_of_an_interrupted_command(tab:
     await tab.execute(NESTED[kind], timeout=5)
     await tab.execute("PS1='first line\n$ '")
     await tab.runner.keyboard.type(b"echo half; set -- run" + b"\x1b[D" * 12)  # none of it may ever run
-    await tab.execute("true")
+    await tab.execute("echo 'unclosed")
     cut = await tab.execute("sleep 30", timeout=0.3)
     assert (cut.exit_code, cut.running) == (130, False), cut
     assert re.fullmatch(r"\^C\n?", cut.output), cut

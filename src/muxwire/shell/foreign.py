@@ -42,8 +42,9 @@ _WORDS = Words(b"\\", b"\\return")
 # fish returns a status from functions only; sh from a subshell, in a list that `set -e` lets fail.
 _FISH_RETURNS = b"function __muxwire_r; return $argv; end; "
 # The variable that holds a shell's token is not exported. Where it has none, or another one, an unset variable that
-# must be set (`:?`) ends an interactive shell's line, and not the shell (POSIX, 2.8.1).
-_ONLY_IN = b' case "${__muxwire_token-}" in %s) ;; *) : "${__muxwire_no:?}" 2>/dev/null; esac; '
+# must be set (`:?`) ends an interactive shell's line, and not the shell (POSIX, 2.8.1). After an unclosed quote in an
+# `eval` bash cannot parse a line that begins with a reserved word and has a `case` in braces, so it begins with `:`.
+_ONLY_IN = b' :; case "${__muxwire_token-}" in %s) ;; *) : "${__muxwire_no:?}" 2>/dev/null; esac; '
 _FISH_IF = b'if test "$__muxwire_token" = %s; '
 _FISH_TOKEN = b"set -q __muxwire_token; or set -g __muxwire_token %s; builtin echo $__muxwire_token"
 
