@@ -15,9 +15,9 @@ import pytest
 from mcp import types
 
 from muxwire.mcp import confirm
-from muxwire.mcp.registry import Call, Progress
-from muxwire.mcp.tools import close_tab
-from muxwire.verbs.catalogue import CloseTab
+from muxwire.mcp.registry import AnyTool, Call, Progress
+from muxwire.mcp.tools import close_tab, run_tmux_operations
+from muxwire.verbs.catalogue import CloseTab, RunTmuxOperations
 from tests.mcp.child_client import closing
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_left_running import CAPABILITIES, Modern
@@ -56,68 +56,75 @@ async def test_no_answer_in_time_is_a_no(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 class _Panes:
-    """A library with the panes of a window, and another window in its session."""
+    """A library with the panes of a window and another window in its session, and a person who agrees to all.
+
+    While they are asked, another call uses @3.
+    """
+
+    can_be_asked = True
 
     def __init__(self, *, theirs: tuple[str, ...]) -> None:
-        self.closed, self.tabs = False, {
+        self.questions: list[str] = []
+        self.closed, self.used, self.tabs = "", "@1", {
             key: SimpleNamespace(
                 key=key, window_id=key, name="work", is_adopted=False, state="busy", attach_words=key, end_reason="",
-                not_ours=f"a person has typed into {key}" if key in theirs else "", book=self,
+                not_ours=f"a person has typed into {key}" if key in theirs else "", book=self, address=f"1/{key}",
             )
             for key in ("@1", "%2", "@3")
         }  # fmt: skip
+
+    async def confirms(self, question: str) -> bool:
+        self.questions.append(question)
+        self.used = "@3"
+        return True
 
     async def list_tabs(self, **_how: object) -> Any:
         return SimpleNamespace(tabs=self.tabs.values())
 
     async def known_tab(self, target: str) -> Any:
-        return self.tabs[target]
+        return self.tabs[self.used if target == "." else target]
 
     def beside(self, tab: Any) -> list[Any]:
         return [self.tabs["%2"]] if tab.key == "@1" else []
 
-    async def close_tab(self, _target: str, **_how: object) -> None:
-        self.closed = True
+    async def close_tab(self, target: str, **_how: object) -> None:
+        self.closed = target
 
     close_session = close_tab
 
+    async def run_operations(self, operations: list[Any], **_how: object) -> None:
+        self.closed = " ".join(one.target for one in operations)
 
-class _Asked:
-    """A person who is noted what they are asked, and agrees to all."""
 
-    can_be_asked = True
-
-    def __init__(self) -> None:
-        self.questions: list[str] = []
-
-    async def confirms(self, question: str) -> bool:
-        self.questions.append(question)
-        return True
+_ASKED_OF_ONE = "Close the tab @1 (work), and end what runs in it?"
+_KILLS = [{"kind": "kill_pane", "target": target} for target in (".", "%2")]
 
 
 @pytest.mark.parametrize(
-    ("theirs", "given", "questions"),
+    ("theirs", "given", "questions", "closed"),
     [
-        ((), CloseTab(window_id="@1", force=True), []),
-        (("@1",), CloseTab(window_id="@1", force=True), ["Close the tab @1 (work), and end what runs in it?"]),
-        (("%2",), CloseTab(window_id="@1", force=True), ["Close the tab %2 (work), and end what runs in it?"]),
-        (("@1",), CloseTab(window_id="%2", force=True), []),
-        (("@1",), CloseTab(window_id="@3", force=True), []),
+        ((), CloseTab(window_id="@1", force=True), [], "1/@1"),
+        (("@1",), CloseTab(window_id="@1", force=True), [_ASKED_OF_ONE], "1/@1"),
+        (("@1",), CloseTab(force=True), [_ASKED_OF_ONE], "1/@1"),
+        (("@1",), RunTmuxOperations(operations=_KILLS), [_ASKED_OF_ONE], "1/@1 %2"),
+        (("%2",), CloseTab(window_id="@1", force=True), [_ASKED_OF_ONE.replace("@1", "%2")], "1/@1"),
+        (("@1",), CloseTab(window_id="%2", force=True), [], "1/%2"),
+        (("@1",), CloseTab(window_id="@3", force=True), [], "1/@3"),
         (
             ("@1", "%2", "@3"),
             CloseTab(session="hub", force=True),
             ["Close the tabs @1 (work), %2 (work), @3 (work), and end what runs in them?"],
+            "hub",
         ),
-        (("@1", "%2"), CloseTab(window_id="@1"), []),
+        (("@1", "%2"), CloseTab(window_id="@1"), [], "1/@1"),
     ],
 )
 async def test_one_question_is_of_every_pane_that_is_closed(
-    theirs: tuple[str, ...], given: CloseTab, questions: list[str]
+    theirs: tuple[str, ...], given: CloseTab | RunTmuxOperations, questions: list[str], closed: str
 ) -> None:
-    panes, person = _Panes(theirs=theirs), _Asked()
-    await close_tab.run(Call(cast("Any", panes), Progress(None), person), given)
-    assert person.questions == questions
-    assert panes.closed
+    panes, ends = _Panes(theirs=theirs), close_tab if isinstance(given, CloseTab) else run_tmux_operations
+    await cast("AnyTool", ends).run(Call(cast("Any", panes), Progress(None), panes), given)
+    assert (panes.questions, panes.closed) == (questions, closed)
 
 
 async def _persons_line(client: Served, folder: Path) -> None:

@@ -284,11 +284,8 @@ async def bash(call: Call, given: Bash) -> Text:
         said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"
         return Text("\n".join(filter(None, (shown, said))))
     await shells.ended(tab)
-    failed = ""
-    if result.timed_out:
-        failed = f"Command timed out after {given.timeout / 1000:g}s"
-    elif result.exit_code:
-        failed = f"Exit code {result.exit_code}"
+    code = f"Exit code {result.exit_code}" if result.exit_code else ""
+    failed = f"Command timed out after {given.timeout / 1000:g}s" if result.timed_out else code
     noted = f"Note: {note}" if note else ""
     return Text("\n".join(filter(None, (failed, shown, noted))), is_error=bool(failed))
 

@@ -89,15 +89,15 @@ async def list_tabs(call: Call, given: ListTabs) -> TabList:
 
 @tool(CloseTab, returns=Success, hints=Hints(destructive=True))
 async def close_tab(call: Call, given: CloseTab) -> Success:
-    meant = await _meant(call, given) if given.force else []
-    await _agree_to_end(call, meant)
+    meant = await _meant(call, given)
+    await _agree_to_end(call, meant if given.force else ())
     ended = ""
     if given.session and not given.window_id:
         await call.terminals.close_session(given.session, force=given.force)
-    else:
-        ended = (await call.terminals.known_tab(given.target)).end_reason
-        await call.terminals.close_tab(given.target, force=given.force)
-    call.stopped.extend(tab.key for tab in meant)
+    else:  # by its address: while a person was asked, "." or a name may have come to mean another tab
+        ended = meant[0].end_reason
+        await call.terminals.close_tab(meant[0].address, force=given.force)
+    call.stopped.extend(tab.key for tab in meant if given.force)
     return Success(success=True, note=f"it was closed before: {ended}" if ended else "")
 
 
@@ -110,24 +110,24 @@ async def _meant(call: Call, given: CloseTab) -> list[Tab]:
     return [tab, *tab.book.beside(tab)]
 
 
-async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
-    """Ask before what runs in tabs that a person made or typed into, or may have, is ended. NotPermitted.
+async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> list[Tab]:
+    """Ask before what runs in tabs that a person made or typed into, or may have, is ended; these. NotPermitted.
 
     One question for all of them: a client that makes its call again has the answer to one.
     """
     ending = [
         tab for tab in tabs if tab.not_ours and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
     ]
-    if not ending:
-        return
-    named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), "; ".join(tab.not_ours for tab in ending)
-    tabs_named, them = (f"tab {named}", "it") if len(ending) == 1 else (f"tabs {named}", "them")
-    await call.agreed(
-        f"Close the {tabs_named}, and end what runs in {them}?",
-        refusal=f"{told}; and something runs there",
-        remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
-        f"{ending[0].attach_words}",
-    )
+    if ending:
+        named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), "; ".join(tab.not_ours for tab in ending)
+        tabs_named, them = (f"tab {named}", "it") if len(ending) == 1 else (f"tabs {named}", "them")
+        await call.agreed(
+            f"Close the {tabs_named}, and end what runs in {them}?",
+            refusal=f"{told}; and something runs there",
+            remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
+            f"{ending[0].attach_words}",
+        )
+    return ending
 
 
 # Tools that run one command or script and return exactly what it wrote.
@@ -252,14 +252,21 @@ async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
 # The tool that runs several tmux operations in one call.
 
 
-async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
-    """The panes there now that a list kills; one that a step before makes or renames is not known yet."""
-    killed = []
-    for one in operations:
+async def _agree_to_kill(call: Call, operations: Sequence[Operation]) -> list[Operation]:
+    """Ask as `_agree_to_end` does; the list, in which what was asked about is named so that nothing else is killed.
+
+    It is of the panes there now: one that a step before makes or renames is not known yet.
+    """
+    killed: dict[int, Tab] = {}
+    for index, one in enumerate(operations):
         if isinstance(one, KillPane) and isinstance(one.target, str):
             with suppress(NoSuchTarget):  # its step says so; what could not be looked at is not ended unasked
-                killed.append(await call.terminals.known_tab(one.target))
-    return killed
+                killed[index] = await call.terminals.known_tab(one.target)
+    asked = await _agree_to_end(call, killed.values())
+    return [
+        KillPane(target=killed[index].address) if killed.get(index) in asked else one
+        for index, one in enumerate(operations)
+    ]
 
 
 @tool(
@@ -272,7 +279,7 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> OperationsResult:
     operations = read_operations(given.operations)
     if not given.dry_run:
-        await _agree_to_end(call, await _killed(call, operations))
+        operations = await _agree_to_kill(call, operations)
     asked = given.words | {"operations": operations, "max_chars": DEFAULT_MAX_CHARS}
     return await call.progress.during(call.terminals.run_operations(**asked))
 
