@@ -51,9 +51,10 @@ async def test_the_first_command_makes_its_tab_and_says_which() -> None:
     async with agent_at_a_server() as agent:
         first = await agent.call("execute_command", command="cd /; X=1", timeout_ms=20_000)
         assert (first["window_id"], first["cwd"]) == ("@1", "/")
-        second = await agent.call("execute_command", command="echo $X")
-        assert second["output"] == "1\n"
-        assert "window_id" not in second
+        second = await agent.call("execute_command", command="echo $X; exit")
+        assert (second["output"], "window_id" in second) == ("1\nexit\n", False)
+        ended = await agent.call("execute_command", command="exit 6", timeout_ms=20_000)
+        assert (ended["window_id"], ended["state"]) == ("@2", "dead")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +119,7 @@ async def test_a_command_without_a_tab_goes_to_a_free_one() -> None:
         await agent.call("stop_process", window_id=one)
         await agent.call("execute_command", command="read x", window_id=one, timeout_ms=20_000)
         assert (await agent.call("start_process", command="sleep 1000"))["window_id"] == "@2"
+        assert (await agent.call("execute_command", command="exit", timeout_ms=20_000))["window_id"] == "@3"
 
 
 async def test_a_nested_shell_is_not_left_for_another_tab() -> None:

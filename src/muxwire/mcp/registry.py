@@ -235,12 +235,14 @@ class Call:
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
     pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
     stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran
+    used: list[Tab] = field(default_factory=list)  # that it was for; other calls of the client change `told` meanwhile
     told: Told = field(default_factory=Told)
 
     async def tab(self, target: str, *, within: float = inf) -> Tab:
         """The tab that a call is for; a new one if it names none and none is open. As `Terminals.tab_or_new`."""
         self.told.tab, _ = await self.terminals.tab_or_new(target, within=within)
-        return self.told.tab
+        self.used.append(self.told.tab)
+        return self.used[-1]
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
@@ -324,7 +326,7 @@ class Tool(Generic[A]):
             call.told.tab = before  # an error names no tab: the next result has to
             raise
         if not window or busy:  # the tab was made now, is another one, or the one that an earlier process used last
-            call.told.tab, names_it = call.terminals.latest, True
+            call.told.tab, names_it = (call.terminals.latest, *call.used)[-1], True  # it may have ended by now
             window = "" if call.told.tab is None else call.told.tab.key
         if note or busy:
             fields["note"] = "; ".join(filter(None, (note, busy, fields.get("note"))))
