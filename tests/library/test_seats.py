@@ -44,8 +44,7 @@ async def shell_of(client: Terminals, target: str = ".") -> Tab:
 
 async def test_a_call_without_a_tab_ends_in_no_other_clients_shell(clients: Clients) -> None:
     a, b = clients.come(), clients.come()
-    of_a = await shell_of(a)
-    of_b = await shell_of(b)
+    of_a, of_b = await shell_of(a), await shell_of(b)
     assert of_a is not of_b
     await (await a.tab()).execute("cd /usr")
     assert (await (await b.tab()).execute("pwd")).output == "/\n"

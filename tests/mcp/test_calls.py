@@ -55,8 +55,7 @@ async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
     text, image = drawn.content
     assert isinstance(text, TextContent)
     assert isinstance(image, ImageContent)
-    assert drawn.structured_content is None
-    assert json.loads(text.text) == plain
+    assert (drawn.structured_content, json.loads(text.text)) == (None, plain)
     assert (image.type, image.mime_type) == ("image", "image/png")
     assert b64decode(image.data).startswith(b"\x89PNG")
 
@@ -166,8 +165,7 @@ async def test_errors_are_two_lines(
 ) -> None:
     with caplog.at_level(logging.ERROR):
         result = await session.call("execute_command", window_id="@1", command=command)
-    assert result.is_error
-    assert result.structured_content is None
+    assert (result.is_error, result.structured_content) == (True, None)
     first, second = text_of(result).split("\n")
     assert first == what
     assert second.startswith(remedy)
@@ -178,8 +176,7 @@ async def test_errors_are_two_lines(
 async def test_an_unknown_tool_is_a_protocol_error(session: Session) -> None:
     with pytest.raises(MCPError) as caught:
         await session.call("execute")
-    assert caught.value.error.code == -32602
-    assert caught.value.error.message == "Unknown tool: execute"
+    assert (caught.value.error.code, caught.value.error.message) == (-32602, "Unknown tool: execute")
 
 
 def test_read_only_and_toolsets() -> None:

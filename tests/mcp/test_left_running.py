@@ -52,17 +52,15 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
         cut = await client.run(TASKS, command="sleep 100", timeout_ms=300)
         assert cut["structuredContent"]["timed_out"]
         other = await client.run(command="sleep 1000", timeout_ms=200, on_timeout="leave")
-        assert other["resultType"] == "complete"
-        assert other["structuredContent"]["running"]
+        assert (other["resultType"], other["structuredContent"]["running"]) == ("complete", True)
 
         made = await client.run(TASKS, command=command, timeout_ms=2_000, on_timeout="leave")
         assert made.keys() >= {"taskId", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"}, made
         assert (made["resultType"], made["status"], made["ttlMs"]) == ("task", "working", None)
         assert ISO.match(made["createdAt"])
         assert "content" not in made
-        working = await client.task(made["taskId"])
-        assert (working["resultType"], working["status"]) == ("complete", "working")
-        assert working["statusMessage"] == "6 bytes of output"
+        working = {"resultType": "complete", "status": "working", "statusMessage": "6 bytes of output"}
+        assert working.items() <= (await client.task(made["taskId"])).items()
 
         # The news of its end come by a stream too, with all that tasks/get gives.
         await client.start("subscriptions/listen", {"notifications": {"taskIds": [made["taskId"], "none"]},
@@ -73,11 +71,10 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
         news = json.loads(await client.line())
         assert (news["method"], news["params"]["status"]) == ("notifications/tasks", "completed")
         done = await client.task(made["taskId"])
-        assert done["status"] == "completed"
-        assert done["result"] == news["params"]["result"]
-        assert done["result"]["structuredContent"]["output"] == "begun\nover\n"
-        assert done["result"]["structuredContent"]["exit_code"] == 3
-        assert json.loads(done["result"]["content"][0]["text"]) == done["result"]["structuredContent"]
+        assert (done["status"], done["result"]) == ("completed", news["params"]["result"])
+        told = done["result"]["structuredContent"]
+        assert (told["output"], told["exit_code"]) == ("begun\nover\n", 3)
+        assert json.loads(done["result"]["content"][0]["text"]) == told
 
         # Of long output, and of what was drawn on the alternate screen, as much as any result has.
         draws = "seq 100000; printf '\\033[?1049h%s\\033[?1049l' drawn"
@@ -103,8 +100,8 @@ async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: P
             unknown = await client.ask(method, TASKS, taskId="nothing")
             assert unknown["error"]["code"] == -32602
             refused = await client.ask(method, taskId=task_id)
-            assert refused["error"]["code"] == -32021
-            assert refused["error"]["data"] == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            needed = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            assert (refused["error"]["code"], refused["error"]["data"]) == (-32021, needed)
         listen = await client.ask("subscriptions/listen", notifications={"taskIds": [task_id]})
         assert listen["error"]["code"] == -32021
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -55,6 +56,18 @@ async def test_the_first_command_makes_its_tab_and_says_which() -> None:
         assert (second["output"], "window_id" in second) == ("1\nexit\n", False)
         ended = await agent.call("execute_command", command="exit 6", timeout_ms=20_000)
         assert (ended["window_id"], ended["state"]) == ("@2", "dead")
+
+
+async def test_calls_that_come_at_once_run_in_their_order() -> None:
+    """Also those that come while others wait for the server to be opened, and for the first tab."""
+    async with agent_at_a_server() as agent:
+        async with anyio.create_task_group() as calls:
+            for number in range(45):
+                add = {"command": f"ORDER+=' {number}'", "timeout_ms": 20_000}
+                calls.start_soon(partial(agent.call, "execute_command", **add))
+                await anyio.sleep(0.002 * (number > 15))  # the first at once
+        told = await agent.call("execute_command", command="echo $ORDER")
+        assert told["output"].split() == [str(number) for number in range(45)]
 
 
 @pytest.mark.parametrize(

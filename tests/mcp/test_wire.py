@@ -144,8 +144,7 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
                 "resources": {"subscribe": True, "listChanged": True},
                 "tools": {"listChanged": True},
             }
-            assert discovered["instructions"] == INSTRUCTIONS
-            assert discovered["resultType"] == "complete"
+            assert (discovered["instructions"], discovered["resultType"]) == (INSTRUCTIONS, "complete")
         unknown = await client.request("server/discover", {"_meta": envelope("2031-01-01")})
         assert unknown["error"]["code"] == -32022
         assert unknown["error"]["data"] == {"supported": [MODERN], "requested": "2031-01-01"}
@@ -307,8 +306,7 @@ async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch,
         messages = [json.loads(await client.line()) for _ in range(3)]
         assert {message["method"] for message in messages} == {"notifications/progress"}
         assert {message["params"]["progressToken"] for message in messages} == {"tok"}
-        values = [message["params"]["progress"] for message in messages]
-        assert values == sorted(values)
+        assert messages == sorted(messages, key=lambda message: message["params"]["progress"])
         assert messages[-1]["params"]["message"].endswith("12 bytes: compiling x.c")
 
 

@@ -128,7 +128,8 @@ class Terminals:
         self.host = life.host
         self._life = life
         self._book = life.book
-        self._making = anyio.Lock()  # calls that come at once make one tab, not one each
+        # Calls that come at once make one tab, not one each, and use it in the order in which they came.
+        self._making = anyio.Lock(fast_acquire=True)
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts = machines_of(Machine(life))
         self._hosts.give(hosts or {})
@@ -151,6 +152,8 @@ class Terminals:
         """
         here = copy(self)  # all that the clients share is shared, what `Seat` names is not
         here.seat = seat
+        # What one makes that has tabs of its own is no other's: nobody waits for that.
+        here._making = anyio.Lock(fast_acquire=True) if seat.stays else self._making  # noqa: SLF001
         if isinstance(self.host, LocalHost):
             here.host = self.host.seen_from(directory, environ)
         self._book.seats.append(seat)
@@ -267,9 +270,10 @@ class Terminals:
         """
         target = self._name_of(target)
         await self._life.look(within)
-        if not self._names_one(target):
-            async with self._making:  # only here, because to take a lock costs a turn of the event loop
-                if not self._names_one(target):
+        if target == ".":
+            async with self._making:
+                here = self._hosts.latest(self.seat) is self._hosts.here
+                if here and not self._book.latest(self.seat):
                     return await self.create_tab(), True
         return await self.tab(target, within=within), False
 
@@ -284,7 +288,8 @@ class Terminals:
 
         The other is the newest tab made here in which nothing runs, else a new one like the busy one (`Tab.like`).
         """
-        busy = await self.tab(key)
+        async with self._making:  # for which calls may wait that came before
+            busy = await self.tab(key)
         if await busy.comes_free(TURN_SECONDS):
             newest = busy.pane.session.current
             try:
@@ -316,10 +321,6 @@ class Terminals:
     def _names_of(self, targets: Targets) -> list[str]:
         given = targets if isinstance(targets, Collection) and not isinstance(targets, str) else [targets]
         return [self._name_of(target) for target in given]
-
-    def _names_one(self, target: str) -> bool:
-        away = self._hosts.latest(self.seat) is not self._hosts.here
-        return target != "." or away or bool(self._book.latest(self.seat))
 
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.

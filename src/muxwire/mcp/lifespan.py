@@ -39,7 +39,7 @@ class LazyTerminals:
         self._open_terminals = open_terminals
         self._running = running  # what runs for other clients too, before this one has made a call
         self.is_overdue = False  # whether it did not close in time
-        self._opening = anyio.Lock()
+        self._opening = anyio.Lock(fast_acquire=True)
         self._owner: OwnTask[Terminals] | None = None
         self._terminals: Terminals | None = None
         self._next_opening = anyio.Event()
@@ -57,9 +57,7 @@ class LazyTerminals:
         return self.opened or self._running()
 
     async def get(self) -> Terminals:
-        """Return the Terminals; raises what opening it raised."""
-        if (opened := self.opened) is not None and not self._closed:
-            return opened
+        """Return the Terminals, to calls in the order in which they came; raises what opening it raised."""
         async with self._opening:
             if self._closed:
                 raise ConnectionClosed("the server is shutting down")
