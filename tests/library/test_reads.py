@@ -40,12 +40,12 @@ async def test_a_password_that_a_program_of_another_user_asks_for(
     monkeypatch.setattr(look, "_wchan", lambda pid, thread=0: "0")
     monkeypatch.setattr(look, "_is_anothers", lambda pid: True)
     asked = await tab.execute("sh -c 'stty -echo; read x; stty echo'", timeout=DEADLINE)
-    assert (asked.state, asked.running) == ("interactive", True), asked
-    assert "password" in asked.note
+    assert (asked.state, asked.running, "password" in asked.note) == ("interactive", True, True), asked
     await tab.send_keys(["secret", "Enter"])
     assert (await terminals.command_result(asked.command_id, wait=DEADLINE)).exit_code == 0
     left = await tab.execute("sleep 1000", timeout=0.5, on_timeout="leave")
     assert (left.state, left.note) == ("running", ""), left
+    assert (await terminals.command_result(asked.command_id)).state == "prompt"  # what runs now is another one
     await tab.stop_process()
 
 

@@ -277,7 +277,10 @@ class PaneState:
         return state if proved or not self.terminal.shell_in_front() else "running"
 
     def state_after(self, execution: Execution) -> State:
-        """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
+        """The state for a result of `execution`: as that has left it, whatever another call may run by now.
+
+        After its end the prompt may be some microseconds away.
+        """
         if not execution.ending:
             if self.session.dead or execution.waits_at(self.stream.shown_end):
                 return "dead" if self.session.dead else "interactive"
@@ -286,9 +289,8 @@ class PaneState:
         running = self.session.running
         if self.session.dead:
             return "dead"
-        if running is None:
-            return "prompt"
-        return "interactive" if running.typed_at < execution.typed_at else "running"
+        within = running is not None and running.typed_at < execution.typed_at  # the nested shell in which it ran
+        return "interactive" if within else "prompt"
 
     def find_shell(self, waited: float, look: PaneLook | None, folder: Path) -> ForegroundShell | None:
         """The listener where the shell is at no prompt of ours; None if nobody is known to listen.
