@@ -120,7 +120,8 @@ class Tasks:
         if task_id in self._cancelled:
             return task | {"status": "cancelled"}
         result = succeeded(fields).model_dump(by_alias=True, mode="json", exclude_none=True)
-        return task | {"status": "completed", "statusMessage": f"exit code {told.exit_code}", "result": result}
+        said = fields.get("note", "no exit code") if told.exit_code is None else f"exit code {told.exit_code}"
+        return task | {"status": "completed", "statusMessage": said, "result": result}
 
     async def cancel(self, task_id: str, terminals: Terminals) -> None:
         """Begin to interrupt the command of a task. MCPError for one that is not known."""
