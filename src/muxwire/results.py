@@ -39,7 +39,8 @@ class ExecutionResult(OnScreen):
     be cleared first, it counts from when the command was typed, which is more by what the shell takes to begin.
     `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
     `script_path` is where `execute_script` put the code.
-    `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
+    `state` is the tab's state when this was made, and of a command that has ended the one that it has left. `note` says
+    in a sentence what is unusual, "" if nothing is.
     `why_running`: why the call ended before the command, as far as that is known; "" elsewhere.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
     `screen`: where a program is on the alternate screen, its rows down to the last that is not blank; `cursor`: where
