@@ -102,7 +102,7 @@ async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: P
             unknown = await client.ask(method, TASKS, taskId="nothing")
             assert unknown["error"]["code"] == -32602
             refused = await client.ask(method, taskId=task_id)
-            needed = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
             assert (refused["error"]["code"], refused["error"]["data"]) == (-32021, needed)
         listen = await client.ask("subscriptions/listen", notifications={"taskIds": [task_id]})
         assert listen["error"]["code"] == -32021
