@@ -23,8 +23,9 @@ A command's non-zero exit code is a result, never an error.
 
 from __future__ import annotations
 
+import copyreg
 import errno
-from typing import Literal
+from typing import Any, Literal
 
 # What a tab is said to do (`shell/tab_state.py`).
 State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
@@ -49,9 +50,7 @@ _REMEDIES = {
 
 def remedy_for(error: OSError | MemoryError) -> str:
     """What to do if the system has run out of something, or it is taken; "" for any other error."""
-    if isinstance(error, MemoryError):
-        return _REMEDIES[errno.ENOMEM]
-    return _REMEDIES.get(error.errno or 0, "")
+    return _REMEDIES.get(errno.ENOMEM if isinstance(error, MemoryError) else error.errno or 0, "")
 
 
 def unwrapped(error: Exception) -> Exception:
@@ -70,6 +69,10 @@ class MuxwireError(Exception):
     def __init__(self, message: str, *, remedy: str = "") -> None:
         super().__init__(message)
         self.remedy = remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled as it is, without `__init__`: each class makes its message of other arguments."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class ProtocolError(MuxwireError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import os
@@ -23,7 +24,15 @@ import pytest
 import muxwire
 import muxwire.sync
 from muxwire import InstanceUnavailable, InvalidArgument, NoSuchTarget, Tab, Terminals
-from muxwire.errors import CommandError, ConnectionClosed, HostUnavailable, MuxwireError, NotPermitted, TabUnavailable
+from muxwire.errors import (
+    CommandError,
+    ConnectionClosed,
+    HostUnavailable,
+    MuxwireError,
+    NotPermitted,
+    TabUnavailable,
+    TmuxSilent,
+)
 from muxwire.far.carriers import Carrier
 from muxwire.library.opening import own_terminals
 from muxwire.library.sent import HEAD, packed, unpacked
@@ -185,12 +194,14 @@ async def test_an_instance_that_a_process_has_for_itself_is_refused(user: User) 
     [
         MuxwireError("what", remedy="do"), CommandError("ls", (b"no",)), ConnectionClosed("reason", remedy="do"),
         TabUnavailable("busy", state="running", remedy="wait"), HostUnavailable("box", "login", "no", remedy="do"),
+        TmuxSilent("silent", remedy="do"),
     ],
     ids=lambda error: type(error).__name__,
 )  # fmt: skip
 def test_an_error_travels_whole(error: MuxwireError) -> None:
-    again = unpacked(packed(error, lambda _: None), lambda *_: None)
-    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+    sent = unpacked(packed(error, lambda _: None), lambda *_: None)
+    for again in (sent, pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 # A pickle may have any function called: that of a pattern is `re._compile`.

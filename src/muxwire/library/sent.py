@@ -23,7 +23,7 @@ from inspect import iscoroutinefunction
 from pathlib import PurePath
 from typing import Any, Final, final
 
-from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.errors import InvalidArgument
 from muxwire.tabs import tab as tabs
 from muxwire.tabs.tab import Tab
 
@@ -65,8 +65,6 @@ class _Writer(pickle.Pickler):
         self._name_of = name_of
 
     def persistent_id(self, value: object) -> tuple[Any, ...] | None:
-        if isinstance(value, MuxwireError):  # each makes its message of other arguments
-            return "error", type(value), value.args, vars(value)
         return self._name_of(value)
 
     def reducer_override(self, value: object) -> Any:  # noqa: ANN401 - as pickle has it
@@ -81,14 +79,7 @@ class _Reader(pickle.Unpickler):
         self._named = named
 
     def persistent_load(self, name: Any) -> object:  # noqa: ANN401 - as pickle has it
-        match name:
-            case "error", kind, args, fields if issubclass(kind, MuxwireError):
-                error: MuxwireError = kind.__new__(kind)
-                error.args = args
-                vars(error).update(fields)
-                return error
-            case _:
-                return self._named(*name)
+        return self._named(*name)
 
     def find_class(self, module: str, name: str) -> type:
         found = super().find_class(module, name) if module.partition(".")[0] in _MODULES else None
