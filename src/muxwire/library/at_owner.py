@@ -59,7 +59,7 @@ async def at_owner(
                 await terminals.give_hosts(dict(hosts))
             yield terminals
         finally:
-            await link.close()
+            link.close()
 
 
 @final
@@ -69,23 +69,25 @@ class Link:
     def __init__(self, tasks: TaskGroup, again: Callable[[], Socket]) -> None:
         self._tasks = tasks
         self._again = again
-        self._connection: UNIXSocketStream | None = None
-        self._connecting, self._sending = anyio.Lock(), anyio.Lock()
+        self._outbox: MemoryObjectSendStream[bytes] | None = None  # None while there is no connection
+        self._connecting = anyio.Lock()
         self._numbers = itertools.count()
         self._calls: dict[int, MemoryObjectSendStream[tuple[bytes, Any]]] = {}
         self.tabs: WeakValueDictionary[str, OwnersTab] = WeakValueDictionary()
         self._over = False
 
     async def begin(self, connection: Socket) -> None:
-        self._connection = await UNIXSocketStream.from_socket(socket.socket(fileno=connection.detach()))
-        self._tasks.start_soon(self._receive, self._connection)
+        stream = await UNIXSocketStream.from_socket(socket.socket(fileno=connection.detach()))
+        self._outbox, messages = anyio.create_memory_object_stream[bytes](inf)
+        self._tasks.start_soon(self._receive, stream, self._outbox)
+        self._tasks.start_soon(self._write, stream, messages)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         self._over = True
-        if self._connection is not None:
-            await self._connection.aclose()
+        if self._outbox is not None:
+            self._outbox.close()
 
-    async def _receive(self, connection: UNIXSocketStream) -> None:
+    async def _receive(self, connection: UNIXSocketStream, outbox: MemoryObjectSendStream[bytes]) -> None:
         stream = BufferedByteReceiveStream(connection)
         try:
             with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -93,18 +95,29 @@ class Link:
                     kind, number, size = HEAD.unpack(await stream.receive_exactly(HEAD.size))
                     body = await stream.receive_exactly(size)
                     if number in self._calls:
-                        self._calls[number].send_nowait((kind, body))
+                        call = self._calls[number] if kind == b"t" else self._calls.pop(number)
+                        call.send_nowait((kind, body))
         finally:  # also where this task is cancelled: the calls that wait have ended with the connection
-            self._connection = None
-            for call in self._calls.values():
-                call.send_nowait((b"", None))
+            self._outbox = None
+            outbox.close()
+            while self._calls:
+                self._calls.popitem()[1].send_nowait((b"", None))
             await connection.aclose()
 
-    async def _send(self, kind: bytes, number: int, body: bytes = b"") -> None:
-        async with self._sending:
-            if self._connection is not None:
-                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # `_receive` ends for it, too
-                    await self._connection.send(HEAD.pack(kind, number, len(body)) + body)
+    async def _write(self, connection: UNIXSocketStream, messages: MemoryObjectReceiveStream[bytes]) -> None:
+        """Write what calls send, each message whole: the task of a call may be cancelled in the middle of one.
+
+        A shield keeps out what anyio cancels, but not asyncio's own `Task.cancel`.
+        """
+        with messages, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # `_receive` ends for it, too
+            async for message in messages:
+                await connection.send(message)
+        await connection.aclose()
+
+    def _send(self, kind: bytes, number: int, body: bytes = b"") -> None:
+        if self._outbox is not None:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # as above
+                self._outbox.send_nowait(HEAD.pack(kind, number, len(body)) + body)
 
     async def call(self, tab: str, method: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what it returns
         """Have a method called in the owner, and return what it returned or raise what it raised.
@@ -116,7 +129,7 @@ class Link:
         async with self._connecting:
             if self._over:
                 raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
-            if self._connection is None:
+            if self._outbox is None:
                 try:
                     await self.begin(await anyio.to_thread.run_sync(self._again))
                 except OwnerUnreachable as error:
@@ -125,17 +138,17 @@ class Link:
         to_call, answers = anyio.create_memory_object_stream[tuple[bytes, Any]](inf)
         with to_call, answers:
             self._calls[number] = to_call
+            self._send(b"c", number, body)  # nothing was awaited since there is a connection: the call ends with it
             try:
-                with anyio.CancelScope(shield=True):  # what is sent in part, or not at all, could not be given up
-                    await self._send(b"c", number, body)
                 return await self._answer(number, answers, functions)
             except anyio.get_cancelled_exc_class():
                 with anyio.CancelScope(shield=True), suppress(Exception):
-                    await self._send(b"x", number)
-                    await self._answer(number, answers, ())
+                    if number in self._calls:  # else it is answered, and that may be lost with what was cancelled
+                        self._send(b"x", number)
+                        await self._answer(number, answers, ())
                 raise
             finally:
-                del self._calls[number]
+                self._calls.pop(number, None)
 
     async def _answer(
         self,
@@ -156,8 +169,8 @@ class Link:
                             await told
                 except Exception as error:  # noqa: BLE001 - raised when the command has been interrupted, as here
                     failure = error
-                    await self._send(b"x", number)
-                await self._send(b"t", number)
+                    self._send(b"x", number)
+                self._send(b"t", number)
                 continue
             if failure is not None:
                 raise failure
@@ -210,8 +223,7 @@ class OwnersTab(Tab):
     """A tab of an instance that another process owns."""
 
     def __init__(self, link: Link, seen: Mapping[str, Any]) -> None:
-        self.link = link
-        self.seen = seen
+        self.link, self.seen = link, seen
 
 
 @final
@@ -238,7 +250,7 @@ class OwnersTerminals(Terminals):
 
     async def end(self) -> None:
         """Leave it, as it is."""
-        await self.link.close()
+        self.link.close()
 
 
 for _name in (*PUBLIC, *INTERNAL):
