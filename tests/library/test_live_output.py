@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -107,15 +108,22 @@ async def test_a_flood_arrives_whole_at_a_slow_reader(tab: Tab) -> None:
     assert bytes(got) == b"".join(b"%d\n" % number for number in range(1, 500001))
 
 
-async def refuse(data: bytes) -> None:
-    """A receiver that fails."""
+async def refuse(*_: object) -> None:
+    """A function that fails."""
     raise BrokenPipeError(32, "nobody reads")
 
 
-async def test_a_receiver_that_fails_ends_the_command(tab: Tab) -> None:
+@pytest.mark.parametrize(
+    ("given", "then"),
+    [
+        ({"on_output": refuse}, "sleep 1000"), ({"on_start": refuse}, "sleep 1000"), ({"on_input": refuse}, "read x"),
+        ({"on_progress": refuse}, "sleep 1000"), ({"on_progress": refuse, "on_output": len}, "sleep 1000"),
+    ],
+)  # fmt: skip
+async def test_a_function_that_fails_ends_the_command(tab: Tab, given: dict[str, Any], then: str) -> None:
     with pytest.raises(BrokenPipeError):
-        await tab.execute("echo x; sleep 1000", timeout=900, on_output=refuse)
-    assert (await tab.execute("echo free", timeout=30)).output == "free\n"
+        await tab.execute(f"echo x; {then}", timeout=900, **given)
+    assert (await tab.execute("echo free", timeout=5)).output == "free\n"
 
 
 async def test_waiting_for_input_is_told_and_waited_through(tab: Tab) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type, cast
 from unittest.mock import Mock
 
 import anyio
@@ -86,10 +86,11 @@ def test_callbacks_run_in_the_thread_that_called(tab: muxwire.sync.Tab) -> None:
     assert started == [done.command_id]
 
 
-def test_an_error_of_a_callback_is_raised(tab: muxwire.sync.Tab) -> None:
+@pytest.mark.parametrize("name", ["on_output", "on_start"])
+def test_an_error_of_a_callback_is_raised(tab: muxwire.sync.Tab, name: str) -> None:
     with pytest.raises(ZeroDivisionError):
-        tab.execute("echo one", on_output=Mock(side_effect=ZeroDivisionError))
-    assert tab.execute("echo more").output == "more\n"
+        tab.execute("echo one; sleep 1000", **cast("Any", {name: Mock(side_effect=ZeroDivisionError)}))
+    assert tab.execute("echo more", timeout=5).output == "more\n"
 
 
 def test_a_callback_for_which_nobody_waits_any_more_is_not_called() -> None:

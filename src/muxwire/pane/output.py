@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, TypeVar, final
 import anyio
 from anyio.to_thread import run_sync
 
-from muxwire.errors import TabUnavailable
-from muxwire.pane.state import end_of
+from muxwire.errors import TabUnavailable, unwrapped
 from muxwire.results import ExecutionResult
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
-from muxwire.shell.stop import ESCALATION_SECONDS
 from muxwire.shell.visible import LOOKBEHIND, SEQUENCE_END, alternate_at, known_from, visible_range
 from muxwire.vt.readable import (
     PLAYED_MAX,
@@ -427,41 +425,33 @@ class LiveOutput:
         self._on_output = on_output
         self._shell = shell
         self._stop_at: int | None = None
-        self._failure: Exception | None = None
         self._lost = 0  # bytes that no store held any more when it was their turn
 
     async def during(self, wait: Callable[[], Awaitable[R]]) -> R:
         """Hand output on while `wait` runs, and all that is there at its end; returns what `wait` returned.
 
-        Raises what the receiver raised: `wait` is cancelled if it fails, which interrupts the command. The end of that
-        is waited for, because a caller that has no use for the output may leave next, and then nothing would escalate.
+        Raises what the receiver raised, or `wait`, and cancels the other.
         """
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._run, tasks.cancel_scope)
-            waited = await wait()
-            self._stop_at = self._stream.end
-            self._stream.wake()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._run)
+                waited = await wait()
+                self._stop_at = self._stream.end
+                self._stream.wake()
+        except ExceptionGroup as failed:
+            raise unwrapped(failed) from None
         if self._lost:
             self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
-        if self._failure is not None:
-            if self._stop_at is None:
-                with anyio.move_on_after(ESCALATION_SECONDS):
-                    await end_of(self._execution).wait()
-            raise self._failure
         return waited
 
-    async def _run(self, scope: anyio.CancelScope) -> None:
-        try:
-            while True:
-                last = self._stop_at is not None or not self._execution.running
-                if await self._next():
-                    continue
-                if last:
-                    return
-                await self._stream.changed()
-        except Exception as error:  # noqa: BLE001 - raised again by `during`, outside of the group that would wrap it
-            self._failure = error
-            scope.cancel()
+    async def _run(self) -> None:
+        while True:
+            last = self._stop_at is not None or not self._execution.running
+            if await self._next():
+                continue
+            if last:
+                return
+            await self._stream.changed()
 
     async def _next(self) -> bool:
         """Hand on the next piece; False if there is none, and then nothing was waited for."""

@@ -74,12 +74,6 @@ class Call(Generic[T]):
 
         return hand_over
 
-    def noted(self, function: Callable[..., object] | None) -> Callable[..., None] | None:
-        """A function that has `function` called in the thread of the caller, and does not wait for it."""
-        if function is None:
-            return None
-        return lambda *arguments: self._inbox.put(lambda: function(*arguments))
-
     # -- in the thread of the caller
 
     def wait(self) -> T:

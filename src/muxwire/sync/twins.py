@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-# The functions that a call may be given: whether the library waits for their end.
-_CALLBACKS = {"on_progress": True, "on_output": True, "on_input": True, "on_start": False}
+# The functions that a call may be given.
+_CALLBACKS = ("on_progress", "on_output", "on_input", "on_start")
 
 
 class _Twin:
@@ -51,7 +51,7 @@ def _for_library(value: Any, call: Call[Any], name: str = "") -> Any:  # noqa: A
     if isinstance(value, list | tuple | set | frozenset):
         return [_for_library(one, call) for one in value]
     if name in _CALLBACKS:
-        return call.awaited(value) if _CALLBACKS[name] else call.noted(value)
+        return call.awaited(value)
     return value
 
 

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 
 from muxwire.errors import (
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
     from muxwire.verbs.catalogue import Execution as ExecutionAsked
-    from muxwire.verbs.types import Folder, OnInput
+    from muxwire.verbs.types import Folder, OnInput, OnStart
 
 # Why the wait for a command is over.
 WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
@@ -296,7 +295,7 @@ class Tab:
         `async_` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         With `idle` it returns, as running, when nothing new came for that many seconds. Without `drawing` the output is
         without what a program draws on the alternate screen.
-        Cancelling this call interrupts the command; an error of `on_output` too, and is raised at its end.
+        Cancelling this call interrupts the command; an error of a function given here too, and is raised at its end.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
         they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is
@@ -308,17 +307,11 @@ class Tab:
         body = asked.command
         body = body if isinstance(body, bytes) else body.encode("utf-8", "surrogateescape")
         execution = await self._start(body, self._turn_timeout(asked), asked.env, asked.cwd)
-        if asked.on_start is not None:
-            asked.on_start(execution.command_id)
-
-        outcome: WaitEnd | None = None
-        wait = partial(self._wait, execution, asked, on_input=asked.on_input)
+        wait = partial(self._wait, execution, asked, on_start=asked.on_start, on_input=asked.on_input)
         if asked.on_output is not None:
-            live = LiveOutput(execution, self.pane.stream, partial(_run_callback, asked.on_output), self.pane.shell)
-            outcome = await live.during(anyio.lowlevel.checkpoint if asked.async_ else wait)
-        elif not asked.async_:
-            outcome = await wait()
-        return await self._result(execution, asked, outcome)
+            tell = partial(self._tell, execution, asked.on_output)
+            wait = partial(LiveOutput(execution, self.pane.stream, tell, self.pane.shell).during, wait)
+        return await self._result(execution, asked, await wait())
 
     @takes(Script)
     @attaching
@@ -339,7 +332,7 @@ class Tab:
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
-        return await self._result(execution, asked, None if asked.async_ else await self._wait(execution, asked))
+        return await self._result(execution, asked, await self._wait(execution, asked))
 
     async def _result(self, execution: Execution, asked: ExecutionAsked, outcome: WaitEnd | None) -> ExecutionResult:
         result = await self.result(
@@ -406,19 +399,25 @@ class Tab:
                 return outcome
         return await self.runner.wait(execution, begun + timeout - time.monotonic(), progress=progress)
 
-    async def _wait(self, execution: Execution, asked: ExecutionAsked, *, on_input: OnInput | None = None) -> WaitEnd:
-        async def progress(running: Execution) -> None:
-            assert asked.on_progress is not None
-            await _run_callback(asked.on_progress, *progress_of(running, self.pane.stream))
-
-        deadline, told = time.monotonic() + asked.timeout, progress if asked.on_progress else None
+    async def _wait(
+        self, execution: Execution, asked: ExecutionAsked, *,
+        on_start: OnStart | None = None, on_input: OnInput | None = None,
+    ) -> WaitEnd | None:  # fmt: skip
+        on_progress, deadline = asked.on_progress, time.monotonic() + asked.timeout
+        told = (
+            None if on_progress is None
+            else lambda _: self._tell(execution, on_progress, *progress_of(execution, self.pane.stream))
+        )  # fmt: skip
         try:
+            if on_start is not None:
+                await self._tell(execution, on_start, execution.command_id)
+            if asked.async_:
+                return None
             outcome = await self.until_idle(execution, asked.timeout, asked.idle, progress=told)
             while outcome in ("interactive", "silent") and on_input is not None:
                 if outcome == "interactive":
-                    await _run_callback(on_input, execution.asked_for)
-                left = deadline - time.monotonic()
-                outcome = await self.until_idle(execution, left, asked.idle, progress=told)
+                    await self._tell(execution, on_input, execution.asked_for)
+                outcome = await self.until_idle(execution, deadline - time.monotonic(), asked.idle, progress=told)
             if outcome == "timed_out":
                 execution.overdue(asked.on_timeout)
                 if asked.on_timeout == "interrupt":
@@ -429,6 +428,20 @@ class Tab:
                 self.book.spawn(lambda: self.runner.interrupt(execution))
             raise
         return outcome
+
+    async def _tell(self, execution: Execution, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function that the caller has given; where it is a coroutine function, wait for its end.
+
+        If it fails, so does the call: nobody will ask for the command, which is ended before.
+        """
+        try:
+            answer = function(*arguments)
+            if isinstance(answer, Awaitable):
+                await answer
+        except Exception:
+            with suppress(ConnectionClosed):
+                await self.runner.interrupt(execution)
+            raise
 
     @takes(Start)
     @attaching
@@ -679,13 +692,6 @@ class Tab:
                     if not self.pane.session.closed:
                         self.end_reason = before
         return ended
-
-
-async def _run_callback(function: Callable[..., object], *arguments: object) -> None:
-    """Call a function that the caller has given; where it is a coroutine function, wait for its end."""
-    answer = function(*arguments)
-    if isinstance(answer, Awaitable):
-        await answer
 
 
 def _beneath(pane: PaneState) -> str:
