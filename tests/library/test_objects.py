@@ -36,6 +36,7 @@ async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab)
 
 WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": ["ls"]}, "command must be a string, not ['ls']"),
+    ("execute", {"command": None}, "command must be a string, not None"),
     ("execute", {"command": "true", "env": {"A": 1}}, "the value of A must be a string, not 1"),
     ("execute", {"command": "true", "env": {1: "A"}}, "the name of an environment variable must be a string, not 1"),
     ("wait_for", {"until": "x", "from_byte": -5}, "from_byte is -5"),

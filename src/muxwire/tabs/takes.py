@@ -68,7 +68,7 @@ def _reader(verb: Callable[..., V], called: str) -> Callable[[tuple[Any, ...], M
         if not known:
             known.update(all_parameters(type(asked)))
         for name, value in (*zip(positional, given, strict=False), *named.items()):
-            if value is not known[name].default:
+            if known[name].required or value is not known[name].default:
                 check(known[name], value)
         return asked
 
