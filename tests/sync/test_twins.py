@@ -139,10 +139,18 @@ def test_a_call_sees_the_context_of_its_own_caller_and_not_of_the_one_before() -
 
 
 INTERRUPTED = """
-import os, signal, muxwire.sync
+import os, signal, threading, time, muxwire.sync
 
 with muxwire.sync.open_terminals() as terminals:
     tab = terminals.create_tab()
+    tab.execute("true")
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    try:
+        tab.start_process("sleep 1000", ready="never")
+    except KeyboardInterrupt:  # what was started to go on does so, and is not waited for
+        print("left", tab.state, time.monotonic() - begun < 8)
+    tab.stop_process()
     for _ in range(2):
         terminals.list_tabs()
         try:
@@ -212,7 +220,7 @@ def run(program: str, environ: dict[str, str]) -> str:
 
 
 def test_an_interrupt_ends_the_command_and_leaves_the_tab_ready(environ: dict[str, str]) -> None:
-    assert run(INTERRUPTED, environ) == "interrupted prompt\ninterrupted prompt\nafter\n"
+    assert run(INTERRUPTED, environ) == "left running True\ninterrupted prompt\ninterrupted prompt\nafter\n"
 
 
 def test_the_end_of_the_program_ends_what_is_open(environ: dict[str, str], folder: Path) -> None:

@@ -77,7 +77,7 @@ def _run(
 def _of_tab(
     method: Callable[Concatenate[AsyncTab, _Arguments], Coroutine[Any, Any, _Result]], *, runs: bool = False
 ) -> Callable[Concatenate[Tab, _Arguments], _Result]:
-    """With `runs` a command may run in it, which C-c interrupts; then the tab is waited for."""
+    """With `runs` a command runs in it, which C-c interrupts; then the tab is waited for."""
 
     @functools.wraps(method)
     def run(tab: Tab, /, *given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
@@ -205,9 +205,9 @@ class Tab(_Twin):
     execute = _of_tab(AsyncTab.execute, runs=True)
     execute_script = _of_tab(AsyncTab.execute_script, runs=True)
     command_result = _of_tab(AsyncTab.command_result)
-    start_process = _of_tab(AsyncTab.start_process, runs=True)
+    start_process = _of_tab(AsyncTab.start_process)
     stop_process = _of_tab(AsyncTab.stop_process)
-    send_keys = _of_tab(AsyncTab.send_keys, runs=True)
+    send_keys = _of_tab(AsyncTab.send_keys)
     wait_for = _of_tab(AsyncTab.wait_for)
     snapshot = _of_tab(AsyncTab.snapshot)
     read_logs = _of_tab(AsyncTab.read_logs)
