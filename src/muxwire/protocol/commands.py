@@ -73,7 +73,7 @@ def command(*arguments: str | bytes) -> Command:
 
     `if-shell -F` is answered by two blocks, its own and the chosen branch's: each branch must be one command.
     """
-    part = _part(arguments)
+    part = unfenced(arguments)
     return joined([part]) if part.raw else part
 
 
@@ -81,11 +81,11 @@ def command_list(*commands: Sequence[str | bytes]) -> Command:
     """Return several commands as one line `a ; b`: tmux runs them with nothing between, and stops at an error."""
     if not commands:
         raise LocalProtocolError("an empty line would detach the client")
-    return joined(list(map(_part, commands)))
+    return joined(list(map(unfenced, commands)))
 
 
-def _part(arguments: Sequence[str | bytes]) -> Command:
-    """One command of a line, without its fence."""
+def unfenced(arguments: Sequence[str | bytes]) -> Command:
+    """One command of a line, as it is asked for: `joined` puts a fence behind what shows a pane."""
     name = _name(arguments)
     line = b" ".join(map(quote, arguments))
     _refuse_long(len(line))
