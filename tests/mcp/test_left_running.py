@@ -131,8 +131,7 @@ async def test_a_channel_says_how_it_ended(folder: Path) -> None:
             on_timeout="leave", timeout_ms=1_000,
         )  # fmt: skip
         other = (await client.done("create_tab", name="other"))["window_id"]
-        told = await client.done("execute_command", command="true", window_id=other)
-        assert not told.get("running")
+        assert "running" not in await client.done("execute_command", command="true", window_id=other)
         gate.touch()
         news = json.loads(await client.line())
         assert news["method"] == "notifications/claude/channel"
