@@ -130,6 +130,6 @@ async def test_what_opens_an_instance_names_a_wrong_value() -> None:
 async def test_of_a_long_command_its_two_ends_are_remembered(terminals: Terminals, tab: Tab) -> None:
     """A thousand commands are, and each may be 16 MiB."""
     told = await tab.execute(f"(exit 3) # {'x' * 100_000}\n(exit 4)")
-    await tab.execute("true")
+    tab.pane.stream.settle()
     text = (await terminals.command_info(told.command_id)).command
     assert (told.exit_code, text[:10], text[-10:], len(text)) == (4, "(exit 3) #", "x\n(exit 4)", 8192)

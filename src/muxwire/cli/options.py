@@ -218,7 +218,7 @@ def names_tab(*, many: bool = False, word: bool = True, needed: bool = False) ->
     `needed`: TAB has no default.
     """
     (text,) = (one.help for one in parameters(InTab))
-    text = text.removesuffix(_DEFAULT) if needed else text
+    text = (text.removesuffix(_DEFAULT) if needed else text).replace("%", "%%")  # as argparse wants it
     dest, nargs = ("targets", "*") if many else ("target", "?")
     text += "; may be repeated" if many else ""
 

@@ -119,6 +119,7 @@ class Stream(Protocol):
 
     ring: RingBuffer
     rejoining: bool
+    last_output: float
 
     @property
     def end(self) -> int:
