@@ -52,7 +52,7 @@ def add(verbs: Verbs) -> None:
     add_verb(
         verbs,
         "control",
-        on_terminals(_observe, looks=True),
+        on_terminals(_observe),
         names_tab(),
         summary="as observe, and type what lines of JSON on stdin say",
         example="""echo '{"text": "make", "enter": true}' | muxwire control build""",

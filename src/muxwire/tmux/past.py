@@ -104,12 +104,11 @@ async def played(
 ) -> Snapshot:  # fmt: skip
     """The screen at the end of it, as tmux draws it; TmuxUnavailable."""
     host = LocalHost(environ)
-    tmux = program_for(None, host)
     above = () if scrollback is None else (flags_above(scrollback, unwrap=unwrap),)
     try:
         folder = tempfile.TemporaryDirectory(prefix="muxwire-", ignore_cleanup_errors=True)
         with folder:
-            process = _Scratch(tmux, folder.name, shown.pieces[0][0], environ)
+            process = _Scratch(program_for(None, host), folder.name, shown.pieces[0][0], environ)
             async with ControlClient(process, attaches=True) as client:
                 version = await client.command("display-message", "-p", "#{version}")
                 folder.cleanup()  # nobody else is to connect, and no file is left if this process is killed
@@ -139,8 +138,10 @@ class _Scratch(ProcessPipes):
 
 
 async def _look(client: ControlClient, version: Version, shown: Scene, above: Sequence[tuple[str, ...]]) -> Look:
-    (answer,) = await client.command("display-message", "-p", "#{pane_id} #{pane_tty}")
-    pane, terminal = answer.decode().split(" ")
+    pane = terminal = name = ""
+    while not name or name.startswith("tmux"):  # tmux's child sets the modes of the terminal before it becomes sleep
+        (answer,) = await client.command("display-message", "-p", "#{pane_id} #{pane_tty} #{pane_current_command}")
+        pane, terminal, name = answer.decode().split(" ", 2)
     client.undoes_dollars = version == DOLLAR_VERSION
     came = bytearray()
     client.attach_pane(pane_id(pane), came.extend)
@@ -153,9 +154,8 @@ async def _look(client: ControlClient, version: Version, shown: Scene, above: Se
             await _write(client, descriptor, data, came)
     finally:
         os.close(descriptor)
-    captures = (("-J",), row_flags(version), *above)
-    commands = [("capture-pane", "-p", "-e", *flags, "-t", pane) for flags in captures]
-    asked = client.submit_list(("display-message", "-p", "-t", pane, FORMAT), *commands)
+    captures = [("capture-pane", "-p", "-e", *how, "-t", pane) for how in (("-J",), row_flags(version), *above)]
+    asked = client.submit_list(("display-message", "-p", "-t", pane, FORMAT), *captures)
     await asked.wait()
     words, joined, rows, *over = (block.output for block in asked.blocks)
     return Look(*facts_of(words), rows, joined, over[0] if over else (), shown.at, styled=True)
