@@ -23,7 +23,7 @@ MOST = {
     "mcp": 1237,
     "operations": 650,
     "owner": 685,
-    "pane": 1302,
+    "pane": 1305,
     "protocol": 477,
     "repl": 400,
     "shell": 2878,

@@ -31,8 +31,8 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
             for turn in range(8):
                 first, status = dice.randint(0, 500), dice.randint(0, 255)
                 result = await tab.execute(f"echo {number} {turn}; seq {first} {first + 200}; sh -c 'exit {status}'")
-                lines = "".join(f"{n}\n" for n in range(first, first + 201))
-                assert (result.output, result.exit_code) == (f"{number} {turn}\n{lines}", status)
+                lines = "".join(f"{n}\n" for n in (f"{number} {turn}", *range(first, first + 201)))
+                assert (result.output, result.exit_code, tab.state) == (lines, status, "prompt")
 
     async with anyio.create_task_group() as tasks:
         for number in range(4):

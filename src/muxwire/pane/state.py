@@ -15,6 +15,7 @@ from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.terminal import Terminal
 from muxwire.shell.listener import (
     DRAWN,
+    PROMPT_GRACE,
     PROMPT_REACH,
     InFront,
     find_listener,
@@ -26,8 +27,8 @@ from muxwire.shell.look import StopTarget, reads_as_prompt
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
-from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
+from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
+from muxwire.shell.tab_state import idle_since, listens, not_begun, tab_state, takes_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,9 +266,13 @@ class PaneState:
         """The state for a caller that only reads it, and does not wait for an answer of tmux as a proof.
 
         A command of ours whose line seems unfinished, or whose shell seems to read, is `running` all the same where a
-        start mark or an end mark may still be on its way.
+        start mark or an end mark may still be on its way. After one that has just ended it is `prompt`, as the result
+        has said, though the shell may not have drawn that yet.
         """
         running = self.session.running
+        ended = running is None and self.session.state is ShellState.FINISHED
+        if ended and self.now - idle_since(self.session) < PROMPT_GRACE:
+            return "prompt"
         state = tab_state(self.session, self.terminal, self._judged_at, waits=self.terminal.waits_lately)
         if running is None or state not in ("interactive", "incomplete"):
             return state
