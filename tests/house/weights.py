@@ -26,7 +26,7 @@ MOST = {
     "pane": 1305,
     "protocol": 477,
     "repl": 400,
-    "shell": 2878,
+    "shell": 2880,
     "sync": 215,
     "tabs": 2368,
     "testing": 34,

@@ -56,7 +56,7 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
 @pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])
 async def test_a_prompt_of_two_lines_is_no_output_of_an_interrupted_command(tab: Tab, kind: str) -> None:
     await tab.execute(NESTED[kind], timeout=5)
-    await tab.execute("PS1='first line\n$ '")
+    await tab.execute("PS1='first line\n$ '" + ("; set -o vi" if kind == "bash" else ""))
     await tab.runner.keyboard.type(b"echo half; set -- run" + b"\x1b[D" * 12)  # none of it may ever run
     await tab.execute("echo 'unclosed")
     cut = await tab.execute("sleep 30", timeout=0.3)

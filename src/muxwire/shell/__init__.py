@@ -23,7 +23,7 @@ from typing import Final
 from muxwire.shell.bash import Bash
 from muxwire.shell.fish import Fish
 from muxwire.shell.posix import Ash, Dash, Ksh
-from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Shell, Wrapped
+from muxwire.shell.shell import Launch, Shell, Wrapped
 from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv
 from muxwire.shell.zsh import Zsh
 
@@ -44,8 +44,6 @@ SHELLS: Final[dict[str, Shell]] = {
 
 
 __all__ = (
-    "CLEAR_LINE",
-    "CLEAR_TYPED",
     "SHELLS",
     "SUPERVISOR",
     "Launch",

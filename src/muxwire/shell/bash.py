@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.shell.posix import BUILTIN, before_start, body_to_eval, env_file, goes_on, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_texts
 from muxwire.shell.redraw import PROMPT_BACK
-from muxwire.shell.shell import CLEAR_TYPED, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import Launch, Request, Shell, Wrapped, clear_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Bash(Shell):
         """One file; a key has readline type the line."""
         if request.again is not None:
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
-            return Wrapped(files, CLEAR_TYPED + source_line(request.file, request.again, BUILTIN) + b"\r")
+            return Wrapped(files, clear_typed(self.name) + source_line(request.file, request.again, BUILTIN) + b"\r")
         return Wrapped(((request.stem, self._text(request)),), self.private_key)
 
     @staticmethod

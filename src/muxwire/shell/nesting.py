@@ -22,7 +22,7 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.port import ask, caught_up, silence, until
 from muxwire.shell.redraw import shown_again
-from muxwire.shell.shell import CLEAR_TYPED
+from muxwire.shell.shell import clear_typed
 from muxwire.shell.tab_state import takes_line
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
     probe_id = pane.new_id()
     await port.hide(probe_id)
     await port.settle()
-    await port.press(CLEAR_TYPED + probe(probe_id))
+    await port.press(clear_typed(found.name) + probe(probe_id))
     session, seq = pane.session, pane.session.prompt_seq
 
     def answered() -> bool:
@@ -141,7 +141,7 @@ async def _forget_typed(port: Port, listener: ForegroundShell) -> None:
         return
     prompt, drawn = before.shell_prompt, port.pane.stream.written(port.pane.session.ended_at)
     if prompt and drawn.startswith(prompt) and drawn != prompt:
-        await port.press(CLEAR_TYPED)
+        await port.press(clear_typed(listener.name))
         await silence(port, DRAWN_REMOTE)
 
 
@@ -219,7 +219,8 @@ async def _settle_aborted(port: Port, execution: Execution) -> None:
     before = shown_again(command_id) + again if (await port.hide(command_id)) else b""
     try:
         fish = execution.shell_name == "fish"
-        await port.press(CLEAR_TYPED + foreign_end(command_id, before, fish=fish, token=execution.shell_token))
+        end = foreign_end(command_id, before, fish=fish, token=execution.shell_token)
+        await port.press(clear_typed(execution.shell_name) + end)
         pane.session.prompt_seen_again(execution, prompt)
     except ConnectionClosed:  # between two connections: the next look asks
         await port.unhide()

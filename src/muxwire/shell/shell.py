@@ -19,10 +19,16 @@ PRIVATE_KEY = b"\x1b[7771~\x1b[7770~"
 # editor. Most of these forget only what is left of the cursor, so C-e goes first, which is their end-of-line; where it
 # is none, as in the vi modes of bash and zsh, it is text, and goes too.
 CLEAR_LINE = b"\x05\x15"
-# The same, with something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
-CLEAR_TYPED = b" " + CLEAR_LINE
 # The wrapper's name in the tab's directory. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
+
+
+def clear_typed(name: str) -> bytes:
+    """Forget what is typed, in a shell of that name; with something to clear, as readline rings the bell if nothing is.
+
+    bash's vi mode knows no C-e, but End. In zsh's vi mode End would be other commands, so a line's rest stays there.
+    """
+    return (b" \x1b[F" if name == "bash" else b" ") + CLEAR_LINE
 
 
 @final
