@@ -183,16 +183,21 @@ class Agreed:
         return told
 
     def lost(self) -> bytes:
-        """The owner is gone: an error for each request that has no answer, and what it has asked is taken back."""
-        said = b"".join([*(_LOST % written for written in self._open), *(_TAKEN_BACK % asked for asked in self._asked)])
-        self._open, self._asked = {}, {}
+        """The owner is gone: an error for each request that has no answer, and what it has asked is taken back.
+
+        `initialize` gets none, because the next owner is asked it too.
+        """
+        asked_again = _ids(self._handshake) & self._open.keys()
+        lost = [_LOST % written for written in self._open if written not in asked_again]
+        said = b"".join([*lost, *(_TAKEN_BACK % asked for asked in self._asked)])
+        self._open, self._asked = dict.fromkeys(asked_again), {}
         self._begun_by_owner.clear()
         return said
 
     def again(self) -> bytes:
         """What a new owner is told, which includes the beginning of a line that the client goes on with."""
         lines = [*self._handshake, *self._subscribed.values()]
-        self._dropped = {_written(message["id"]) for line in lines if "id" in (message := _parsed(line))}
+        self._dropped = _ids(lines) - (_ids(self._handshake) & self._open.keys())
         return b"".join(line + b"\n" for line in lines) + self._begun_by_client
 
 
@@ -213,6 +218,11 @@ def _parsed(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
+
+
+def _ids(lines: list[bytes]) -> set[bytes]:
+    """Of the requests among these, as they are written."""
+    return {_written(message["id"]) for line in lines if "id" in (message := _parsed(line))}
 
 
 def _written(value: object) -> bytes:

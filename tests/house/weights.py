@@ -22,7 +22,7 @@ MOST = {
     "logs": 1173,
     "mcp": 1237,
     "operations": 650,
-    "owner": 685,
+    "owner": 689,
     "pane": 1305,
     "protocol": 477,
     "repl": 400,
