@@ -93,7 +93,10 @@ def unfenced(arguments: Sequence[str | bytes]) -> Command:
 
 
 def joined(parts: Sequence[Command]) -> Command:
-    """Return several lines as one, in the same way: what was checked and quoted once need not be again."""
+    """Return several lines as one, in the same way: what was checked and quoted once need not be again.
+
+    None of them has a fence yet: it is put behind each one that shows a pane, and behind nothing twice.
+    """
     lines, blocks, raw = list[bytes](), 0, _NONE
     for part in parts:
         lines.append(part.line)
