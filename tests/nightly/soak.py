@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 import anyio
@@ -202,7 +203,7 @@ class Soak:
         self.figures.tabs += 1
         printed = 0
         try:
-            for turn in range(chosen.randrange(1, 8)):
+            for turn in takewhile(lambda _: not self.over, range(chosen.randrange(1, 8))):
                 act = chosen.choice((self._command, self._command, self._half_typed, self._stop))
                 count = 0 if act == self._stop else chosen.choice((0, 1, chosen.randrange(LINES_MAX)))
                 now = Turn(name, prompt, printed + 1, printed + count, turn, harm)
