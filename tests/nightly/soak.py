@@ -250,8 +250,8 @@ class Soak:
         await self._command(tab, now, chosen)
         if now.prompt.shell in KEEP_TYPED and self._unharmed(now.harm):
             with anyio.move_on_after(END_SECONDS) as waited:
-                while self._unharmed(now.harm) and not (
-                    "\n".join((await tab.snapshot(unwrap=True)).lines).rstrip().endswith(HALF_TYPED)
+                while self._unharmed(now.harm) and (  # a prompt at the right may follow it
+                    HALF_TYPED not in "\n".join((await tab.snapshot(unwrap=True)).lines).rstrip().rpartition("\n")[2]
                 ):
                     await anyio.sleep(0.05)
             self._hold(now, not waited.cancelled_caught, "the half-typed line is lost")
