@@ -120,7 +120,7 @@ def main(tmux: str, path: str, kind: str) -> None:
 
 def end_sessions(panes: dict[int, Process]) -> None:
     """Kill what is left of these panes after a grace, and return when it is gone."""
-    wait_until_gone(left_of(panes, process_table()), KILL_GRACE_S)
+    wait_until_gone(hung_up(left_of(panes, table := process_table()), table), KILL_GRACE_S)
     kill_until_gone(lambda table: left_of(panes, table))
 
 
@@ -157,7 +157,7 @@ def end_server(tmux: str, path: str, server: dict[int, str], panes: dict[int, Pr
     known: dict[int, str] = {}
     answer = "" if server else ask_tmux(tmux, path, "display-message", "-p", "#{pid}").strip()
     for pid in server or started_now(int(answer) if answer.isdigit() else 0):
-        known = family(pid, process_table())
+        known = hung_up(family(pid, table := process_table()), table)
         # As kill-server does, without asking tmux: its programs get SIGHUP. A server that hangs is killed with them.
         signal_processes({pid: known.get(pid, "")}, SIGTERM)
         wait_until_gone(known, KILL_GRACE_S)
@@ -167,6 +167,17 @@ def end_server(tmux: str, path: str, server: dict[int, str], panes: dict[int, Pr
         os.unlink(path)
     except OSError:
         pass
+
+
+def hung_up(doomed: dict[int, str], table: dict[int, Process]) -> dict[int, str]:
+    """Send SIGHUP to those that lead no session, the oldest first, and return all of them.
+
+    When a terminal goes, the kernel tells the leader of its session and what is in the foreground. The shell of a tab
+    is neither while a command runs: the command would end, and the shell would run the rest of the line.
+    """
+    inner = {pid: started for pid, started in doomed.items() if table[pid].session != str(pid)}
+    signal_processes(dict(sorted(inner.items(), key=lambda one: (int(one[1]), one[0]))), SIGHUP)
+    return doomed
 
 
 def kill_until_gone(left: Callable[[dict[int, Process]], dict[int, str]]) -> None:
@@ -337,11 +348,12 @@ def close_panes(tmux: str, socket: str, labels: set[str]) -> None:
     """Kill the panes that were made, and what was started in them and does not end with them."""
     made = made_panes(tmux, socket, labels)
     table = process_table()
-    for pane in made:
+    for pane, pid in made.items():
+        if ask_tmux(tmux, socket, "display-message", "-p", "-t", pane, ends_session(pane)).strip() == "0":
+            hung_up(left_of({pid: table[pid]} if pid in table else {}, table), table)
         ask_tmux(tmux, socket, *kill_command(pane))
     left = made_panes(tmux, socket, labels)
     sessions = {pid: table.get(pid, Process(0, str(pid), "")) for pane, pid in made.items() if pane not in left}
-    # kill-pane hangs up on them: shells write their history.
     end_sessions(sessions)
 
 

@@ -84,7 +84,11 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
 
 
 async def end_rest(pane: PaneState, server: TmuxServer) -> None:
-    """A pane's window was closed, but not by muxwire: the processes left of it get a moment to end, then SIGKILL."""
+    """A pane's window was closed, but not by muxwire: the processes left of it get a moment to end, then SIGKILL.
+
+    The kernel has hung up on the foreground alone, so its shell would run the rest of the line meanwhile.
+    """
+    await pane.host.signal_session(pane.leader_pid, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
     await anyio.sleep(HANGUP_GRACE)
     await _end_session(pane, server)
 

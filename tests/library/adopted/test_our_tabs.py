@@ -29,6 +29,7 @@ async def main(socket, state):
             tab = await adopted.create_tab(name=f"ours in {session}", session=session)
             said = await tab.execute("sh -c 'nohup sleep 1000 >/dev/null 2>&1 & echo $!'; echo $$")
             print(*said.output.split(), flush=True)
+            await tab.execute("sleep 1000; echo went on > " + state + "/ran", async_=True)
         theirs = await adopted.tab("one")
         await theirs.execute("sleep 3", async_=True)
         print("ready", flush=True)
@@ -141,6 +142,7 @@ async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, st
         # The command in the person's own shell runs on, as all that is typed there.
         while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}") == "sleep\n":
             await anyio.sleep(0.02)
+        assert not (folder / "state" / "ran").exists()
         for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
             while list(home.glob(f"a{victim.pid}-*")):
                 await anyio.sleep(0.02)

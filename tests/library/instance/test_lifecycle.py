@@ -17,7 +17,7 @@ import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from tests.deadline import DEADLINE
-from tests.library.opened import seen
+from tests.library.opened import begun, seen
 from tests.processes import children_of, gone, line_of, server_pid
 from tests.users import with_tmux
 
@@ -53,17 +53,19 @@ async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> N
     assert not (alone.folders.state / alone.folders.instance).exists()
 
 
-async def test_closing_leaves_no_process_no_socket_and_no_folder(open_alone: Open) -> None:
+async def test_closing_leaves_no_process_no_socket_and_no_folder(open_alone: Open, tmp_path: Path) -> None:
     async with open_alone() as terminals:
         tab = await terminals.create_tab(shell="bash")
         pids = await start_leftovers(tab) | {await server_pid(terminals)}
         assert len(pids) == 6
+        await tab.execute(f"sleep 1003; echo went on > {tmp_path}/ran", async_=True)
+        await begun(tab)
         assert pids <= process_table().keys()
         assert terminals.folders.socket_path.exists()
         assert all(folder.exists() for folder in terminals.folders.transient)
     assert not process_table().keys() & pids
     assert not terminals.folders.socket_path.exists()
-    assert not any(folder.exists() for folder in terminals.folders.transient)
+    assert not any(folder.exists() for folder in (*terminals.folders.transient, tmp_path / "ran"))
     assert b"sleep" in tab.log_path.read_bytes()
     with pytest.raises(muxwire.ConnectionClosed):
         await terminals.create_tab()
@@ -79,7 +81,7 @@ async def main(state):
         result = await tab.execute({LEFTOVERS!r})
         pids = [word for word in result.output.split() if word.isdigit()]
         await terminals.read_logs(tab.window_id)  # what came so far is on the disk: a SIGKILL may cost the last 10 ms
-        await tab.execute("yes", async_=True)
+        await tab.execute("yes; echo went on > " + state + "/ran", async_=True)
         print(terminals.folders.socket_path, *terminals.folders.transient, sep=":", end=" ")
         print(tab.log_path, tab.pane.leader_pid, tab.pane.session.shell_pid, *pids, flush=True)
         await anyio.sleep_forever()
@@ -99,6 +101,7 @@ async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, env
         for path in paths.split(":"):
             await gone(pids, Path(path))
     assert Path(log).stat().st_size > 0
+    assert not (folder / "state" / "ran").exists()
 
 
 async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh(alone: muxwire.Terminals) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
-from tests.library.opened import closed
+from tests.library.opened import begun, closed
+from tests.processes import gone
 
 
 def hostile(canary: Path) -> list[str]:
@@ -183,8 +184,10 @@ async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Termin
     assert (await tab.execute("echo fine")).output == "fine\n"
 
 
-async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(name="before", command=["sleep", "1000"], session="theirs")
+async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Terminals, tmp_path: Path) -> None:
+    tab = await alone.create_tab(name="before", shell="bash", session="theirs")
+    await tab.execute(f"sleep 1000; sleep 0.1; echo went on > {tmp_path}/ran", async_=True)
+    await begun(tab)
     tmux = ["tmux", "-S", str(alone.folders.socket_path)]
     await anyio.run_process([*tmux, "rename-window", "-t", tab.window_id, "after all"], stderr=subprocess.STDOUT)
     await anyio.run_process([*tmux, "rename-session", "-t", "=theirs", "ours"])
@@ -197,3 +200,5 @@ async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Term
     await closed(tab)
     with pytest.raises(NoSuchTarget, match="is closed: the window was closed"):
         await alone.tab(tab.window_id)
+    await gone([tab.pane.session.shell_pid])
+    assert not (tmp_path / "ran").exists()
