@@ -74,6 +74,9 @@ class Stream:
     def shown_end(self) -> int:
         return self.ring.end
 
+    def holds(self, offset: int) -> bool:
+        return offset >= self.ring.start
+
     def written(self, begin: int) -> bytes:
         return self.ring.read(begin, self.ring.end)
 

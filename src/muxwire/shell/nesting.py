@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # A format, and its value where no program has the whole screen: top hides the cursor, vim and less switch screens.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
+# DECTCEM and the switches to the alternate screen (xterm's control sequences).
+_TAKES_SCREEN = re.compile(rb"\x1b\[\?(?:\d+;)*(?:25l|(?:1049|1047|47)h)")
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
 # In how many pieces tmux may send on a prompt that is whole: its answers come between them.
@@ -63,15 +65,18 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
     does nothing in a shell of another token.
     """
     pane, before = port.pane, port.pane.session.current
-    (screen,) = await ask(port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
-    if screen != _LINES:
-        raise TabUnavailable(
-            "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec)",
-            state="interactive",
-            remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
-        )
     begun = await _prompt_begun(port, found, FIRST_PROMPT)
-    if begun and not _is_known(pane, found, before):
+    known = _is_known(pane, found, before)
+    (screen,) = await ask(port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
+    if screen != _LINES and not known and _took_screen(pane):
+        raise TabUnavailable(
+            "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec), or ended there "
+            "without giving the screen back",
+            state="interactive",
+            remedy="see it with `snapshot`, and use `send_keys` and `wait_for`; if a shell's prompt is there, type "
+            r"`printf '\e[?25h\e[?1049l'` and Enter",
+        )
+    if begun and not known:
         await silence(port, DRAWN_REMOTE)
     await _forget_typed(port, found)
     if before is not None and _is_known(pane, found, before):
@@ -99,6 +104,12 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
         state=pane.tab_state(),
         remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
     )
+
+
+def _took_screen(pane: Pane) -> bool:
+    """Whether the screen may have been taken since the tab's own prompt: a program before that may have left it so."""
+    begin = pane.session.prompt_end
+    return not pane.stream.holds(begin) or _TAKES_SCREEN.search(pane.stream.written(begin)) is not None
 
 
 def _is_known(pane: Pane, found: ForegroundShell, before: Execution | None) -> bool:
