@@ -86,8 +86,10 @@ class Runner:
     ) -> Execution:
         """Type `command` as soon as it is its turn, and return without waiting for its end.
 
-        A person sees `shown` in its place, if that is given. `write` is called before, when the shell listens.
-        InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
+        A person sees `shown` in its place, if that is given. `write` is called before, when the shell listens. A nested
+        shell may be in another place, so there nobody but its `cd` can say whether there is a directory `cwd`.
+        InvalidArgument for a NUL, more than 16 MiB or no such directory; TabUnavailable if the pane cannot take it in
+        time.
         """
         check_command(command)
         given = time.monotonic()
@@ -98,6 +100,8 @@ class Runner:
             ours = self._turn_at_once() or await self._turn_within(turn_timeout)
             listener, prompt = await self._reached(deadline)
             self._check_place(given)
+            if cwd is not None and (listener.level == 1 or "\0" in cwd):
+                cwd = str(self.pane.host.checked_folder(cwd, self.pane.session.cwd))
             if write is not None:
                 write()
             execution = self._execution(command, listener, prompt)

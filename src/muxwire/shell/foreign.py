@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muxwire.shell.posix import Words, apart
-from muxwire.shell.quoting import fish_quote, os_bytes, posix_quote, printf_format, typed_path
+from muxwire.shell.quoting import fish_quote, folder_word, os_bytes, posix_quote, printf_format, typed_path
 from muxwire.shell.shell import Wrapped
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def foreign_command(
         body = b"_mxw_s=$?; " + apart(env, cwd, _WORDS, b"\\eval " + posix_quote(command + b"\n"))
     elif env or cwd is not None:
         sets = [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(value)) for name, value in env.items()]
-        there = b"builtin cd " + fish_quote(os_bytes(cwd)) + b"; and " if cwd is not None else b""
+        there = b"builtin cd " + folder_word(cwd, fish_quote) + b"; and " if cwd is not None else b""
         run = there + b"begin; __muxwire_r $s; eval " + fish_quote(command) + b"; end"
         body = b"set -g __muxwire_w $PWD; begin; set -l s $status; " + b"; ".join((*sets, run))
         body += b"; end; set -g __muxwire_s $status; builtin cd $__muxwire_w; __muxwire_r $__muxwire_s"

@@ -129,6 +129,9 @@ class Stream(Protocol):
     def shown_end(self) -> int:
         """The end of what a person sees: marks R are no output."""
 
+    def holds(self, offset: int) -> bool:
+        """Whether what came from that offset on is in memory."""
+
     def written(self, begin: int) -> bytes:
         """What was written from that offset on, as far as it is in memory."""
 

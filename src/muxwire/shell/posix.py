@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.shell.quoting import end_format, os_bytes, posix_quote, printf_format, start_texts, typed_path
+from muxwire.shell.quoting import end_format, folder_word, os_bytes, posix_quote, printf_format, start_texts, typed_path
 from muxwire.shell.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def apart(env: Mapping[str, str], cwd: str | None, words: Words, body: bytes) ->
     """`body` (one shell command) in a subshell with that directory and these variables; `$?` is `$_mxw_s`."""
     steps = []
     if cwd is not None:
-        steps.append(b"CDPATH= " + words.builtin + b"cd -- " + posix_quote(os_bytes(cwd)))
+        steps.append(b"CDPATH= " + words.builtin + b"cd -- " + folder_word(cwd, posix_quote))
     for name, value in env.items():
         steps.append(words.builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
     setup = b" && ".join(steps)

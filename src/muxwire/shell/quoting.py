@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import PurePath
 
 # What stands for itself inside a printf format in either kind of quotes, in every shell; and what stands for the rest.
@@ -22,6 +23,12 @@ def posix_quote(text: bytes) -> bytes:
 def fish_quote(text: bytes) -> bytes:
     """One word for fish, whose single quotes know `\\\\` and `\\'`."""
     return b"'" + text.replace(b"\\", b"\\\\").replace(b"'", b"\\'") + b"'"
+
+
+def folder_word(folder: str, quote: Callable[[bytes], bytes]) -> bytes:
+    """A directory as one word, in which `~` at its beginning is the home of whose shell it is."""
+    home = folder == "~" or folder.startswith("~/")
+    return b'"$HOME"' * home + quote(os_bytes(folder[home:]))
 
 
 def typed_path(path: PurePath, *, fish: bool = False) -> bytes:

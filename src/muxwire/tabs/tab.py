@@ -352,10 +352,9 @@ class Tab:
     ) -> Execution:  # fmt: skip
         self.pane.check_width(self.size[0])
         variables = checked_environment(env) if env else {}
-        folder = str(self.pane.host.checked_folder(os.fspath(cwd), self.cwd)) if cwd else None
         try:
             execution = await self.runner.start(
-                command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write
+                command, turn_timeout=timeout, env=variables, cwd=os.fspath(cwd) or None, shown=shown, write=write
             )
         except TabUnavailable as error:
             if error.state == "interactive":
