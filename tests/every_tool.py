@@ -37,8 +37,7 @@ async def stop_process(tools: Tools, tab: str) -> None:
 
 async def read_logs_from_tab(tools: Tools, tab: str) -> None:
     await tools("execute_command", window_id=tab, command="echo one; echo two")
-    found = await tools("read_logs_from_tab", window_id=tab, strip_ansi=True, grep="^two")
-    assert found["content"] == "two\n"
+    assert (await tools("read_logs_from_tab", window_id=tab, strip_ansi=True, grep="^two"))["content"] == "two\n"
 
 
 async def stream_logs_from_tab(tools: Tools, tab: str) -> None:

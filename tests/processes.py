@@ -17,6 +17,7 @@ import anyio.to_thread
 
 from muxwire import Terminals
 from muxwire.client.watchdog import process_table
+from tests.deadline import until
 
 if TYPE_CHECKING:
     import subprocess
@@ -77,14 +78,12 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
                 await anyio.wait_readable(descriptor)
             finally:
                 os.close(descriptor)
-    while any(path.exists() for path in paths):
-        await anyio.sleep(_LOOK_SECONDS)
+    await until(lambda: not any(path.exists() for path in paths))
 
 
 async def appeared(path: Path) -> None:
     """Return when a program has made that file."""
-    while not path.exists():
-        await anyio.sleep(_LOOK_SECONDS)
+    await until(path.exists)
 
 
 async def server_pid(of: Terminals | ControlClient) -> int:

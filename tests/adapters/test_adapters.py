@@ -81,8 +81,7 @@ def test_openhands_input_reaches_the_program_that_runs(executor: Any, folder: Pa
     assert (done.text, done.exit_code, done.metadata.working_dir) == ("a\tb  \nc", 3, "/")
     assert executor(Action(command="x", is_input=True)).is_error
     asked = executor(Action(command="read -p 'name: ' name; echo hello $name"))
-    assert (asked.exit_code, asked.text) == (-1, "name:")
-    assert "waits for input" in asked.metadata.suffix
+    assert (asked.exit_code, asked.text, "waits for input" in asked.metadata.suffix) == (-1, "name:", True), asked
     refused = executor(Action(command="echo next"))
     assert refused.is_error
     assert "NOT executed" in refused.metadata.suffix
@@ -92,8 +91,7 @@ def test_openhands_input_reaches_the_program_that_runs(executor: Any, folder: Pa
     assert (left.exit_code, left.text) == (-1, "begun")
     stopped = executor(Action(command="C-c", is_input=True))
     assert (stopped.exit_code, "CTRL+C was sent" in stopped.metadata.suffix) == (130, True)
-    again = executor(Action(command="echo new; pwd", reset=True))
-    assert again.text.endswith(f"new\n{folder}")
+    assert executor(Action(command="echo new; pwd", reset=True)).text.endswith(f"new\n{folder}")
 
 
 def test_openhands_secrets_reach_the_command_and_are_masked(executor: Any) -> None:
@@ -113,8 +111,7 @@ def test_why_a_command_waits_is_told_with_the_whole_text_that_it_shows() -> None
         command_id="", output="", exit_code=None, timed_out=False, duration_ms=0, state="running", cwd="",
         from_byte=0, next_byte=0, running=True, note=f"{why}: answer with `send_keys`", why_running=why,
     )  # fmt: skip
-    assert why_it_waits(result) == why
-    assert why_it_waits(replace(result, note="", why_running="")) == "it waits for input"
+    assert (why_it_waits(result), why_it_waits(replace(result, note="", why_running=""))) == (why, "it waits for input")
 
 
 # -- mini-swe-agent

@@ -115,11 +115,11 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
 
         # A screen reader is given the rows as text that is announced when it changes, and where typing goes.
         spoken = await page.accessible()
-        assert ("log", "Terminal @1", "polite") in spoken
         assert any("ready" in name for role, name, _ in spoken if role == "StaticText")
-        assert ("region", "Earlier output", "") in spoken
-        assert ("status", "", "polite") in spoken
-        assert {("textbox", "Type into the terminal", ""), ("button", "Hand back", "")} <= spoken
+        assert spoken >= {
+            ("log", "Terminal @1", "polite"), ("region", "Earlier output", ""), ("status", "", "polite"),
+            ("textbox", "Type into the terminal", ""), ("button", "Hand back", ""),
+        }  # fmt: skip
         assert await page.evaluate("document.getElementById('keys').ariaDescription.startsWith('Cursor')", inside=True)
 
         # A password: the person types it, and no result of the agent's has it.
@@ -214,5 +214,4 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         await page.evaluate("document.getElementById('back').click()", inside=True)
         await page.until(f"{STATE} === 'handed back'", inside=True)
         [said] = await page.evaluate("messages")
-        assert said["role"] == "user"
-        assert "it is yours again" in said["content"][0]["text"]
+        assert (said["role"], "it is yours again" in said["content"][0]["text"]) == ("user", True), said

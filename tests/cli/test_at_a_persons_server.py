@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -52,11 +53,8 @@ class User:
 def user() -> Iterator[User]:
     with short_folder() as home:
         (home / ".bashrc").write_text("PS1='b$ '\n")
-        person = Person(home, environ_of(home, runtime=home / "run"))
-        try:
+        with contextlib.closing(Person(home, environ_of(home, runtime=home / "run"))) as person:
             yield User(person, Place(home))
-        finally:
-            person.end()
 
 
 @dataclass(frozen=True)

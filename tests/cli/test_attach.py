@@ -68,10 +68,8 @@ def test_a_tab_is_found_by_whatever_it_is_called(place: Place, tabs: tuple[str, 
 
 
 def test_a_terminal_of_the_same_server_would_show_itself(place: Place, tabs: tuple[str, str]) -> None:
-    inside = shlex.join(place.argv("attach", "beta"))
-    done = place.run("run", "-t", tabs[0], inside)
-    assert done.returncode == 2, done
-    assert b"it would show itself" in done.stdout
+    done = place.run("run", "-t", tabs[0], shlex.join(place.argv("attach", "beta")))
+    assert (done.returncode, b"it would show itself" in done.stdout) == (2, True), done
     assert b"call it in another terminal" in done.stdout
 
 

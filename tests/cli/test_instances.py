@@ -50,8 +50,7 @@ def two(place: Place) -> Iterator[Place]:
 
 
 def _instances(place: Place, environ: dict[str, str] | None = None) -> dict[str, dict[str, Any]]:
-    done = place.run("ls", "--json", environ=environ)
-    return {one["name"]: one for one in json.loads(done.stdout)["instances"]}
+    return {one["name"]: one for one in json.loads(place.run("ls", "--json", environ=environ).stdout)["instances"]}
 
 
 def test_every_instance_is_listed(two: Place) -> None:
@@ -100,8 +99,7 @@ def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
 def test_a_name_of_the_environment_is_made_by_verbs_that_need_no_tab(place: Place, verb: tuple[str, ...]) -> None:
     environ = {"MUXWIRE_NAME": "fresh"}
     given = b'[{"kind": "new_window"}]' if verb[0] == "ops" else b""
-    assert place.run(*verb, environ=environ, given=given).returncode == 0
-    assert "fresh" in _instances(place)
+    assert (place.run(*verb, environ=environ, given=given).returncode, "fresh" in _instances(place)) == (0, True)
     assert place.run("kill", "--all", environ=environ).returncode == 0
     place.ended("fresh")
     again = place.run("kill", "--all", environ=environ)  # starts no owner to ask it

@@ -124,8 +124,7 @@ def test_a_file_is_not_overwritten_unasked(place: Place, tab: str) -> None:
     path = Path(place.home / "three.cast")
     path.write_text("precious")
     done = place.run("rec", "-t", tab, "--duration", "0", str(path))
-    assert (done.returncode, path.read_text()) == (2, "precious")
-    assert b"exists already" in done.stderr
+    assert (done.returncode, path.read_text(), b"exists already" in done.stderr) == (2, "precious", True), done
     place.ok("rec", "-t", tab, "--duration", "0", "--overwrite", str(path))
     assert parsed(path.read_text())
     assert place.run("rec", "-t", tab, "/nosuchfolder/x.cast").returncode == 1

@@ -51,8 +51,7 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
     assert (done.returncode, done.stdout) == (0, b"/usr\n")
     listed = place.run("ls", environ=newer)
     assert (listed.returncode, b"/usr" in listed.stdout) == (0, True)
-    killed = place.run("kill", "--all", environ=newer)
-    assert killed.returncode == 0
+    assert place.run("kill", "--all", environ=newer).returncode == 0
     anyio.run(gone, [pid])
     assert not place.socket().exists()
 

@@ -72,8 +72,7 @@ def test_kill_without_a_tab_leaves_all(place: Place) -> None:
     kept, used = (place.ok("new").strip() for _ in range(2))
     place.ok("wait", used, "--prompt")
     done = place.run("kill")
-    assert done.returncode == 2
-    assert b"has to be given" in done.stderr
+    assert (done.returncode, b"has to be given" in done.stderr) == (2, True), done
     assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
     place.ok("kill", used)
     place.ok("kill", kept)

@@ -106,8 +106,7 @@ class Place:
     def document(self, *arguments: str, code: int = 0) -> dict[str, Any]:
         """Run `muxwire`; the one document that it prints, and nothing else."""
         done = self.run(*arguments)
-        assert (done.returncode, done.stderr) == (code, b""), done
-        assert done.stdout.count(b"\n") == 1
+        assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (code, b"", 1), done
         found: dict[str, Any] = json.loads(done.stdout)
         assert found.pop("schema_version") == 1
         return found

@@ -100,6 +100,5 @@ async def test_what_hooks_print_answers_nobody(tmux: PrivateTmux) -> None:
 
 async def test_late_complaints_are_stray_lines(tmux: PrivateTmux) -> None:
     await tmux.client.command("load-buffer", "/nonexistent")
-    stray = await tmux.observer.first(events.StrayLine)
-    assert b"/nonexistent" in stray.line
+    assert b"/nonexistent" in (await tmux.observer.first(events.StrayLine)).line
     assert await tmux.client.command("display-message", "-p", "after") == (b"after",)

@@ -8,8 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import anyio
-
+from tests.deadline import until
 from tests.processes import gone, line_of
 
 # More than tmux needs to find the end of an input.
@@ -38,8 +37,7 @@ async def test_the_input_of_a_killed_driver_stays_open(folder: Path, environ: di
     try:
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as driver:
             client, watchdog = map(int, (await line_of(driver)).split())
-            while ask("list-clients", "-F", "#{client_pid}") != f"{client}\n":
-                await anyio.sleep(0.01)
+            await until(lambda: ask("list-clients", "-F", "#{client_pid}") == f"{client}\n")
             os.kill(watchdog, signal.SIGSTOP)
             driver.kill()
             driver.wait()
@@ -47,8 +45,7 @@ async def test_the_input_of_a_killed_driver_stays_open(folder: Path, environ: di
                 assert ask("list-clients", "-F", "#{client_pid}") == f"{client}\n"
             os.kill(watchdog, signal.SIGCONT)
             await gone([watchdog, client])
-            while ask("list-clients"):
-                await anyio.sleep(0.01)
+            await until(lambda: not ask("list-clients"))
             assert ask("list-sessions") != ""
     finally:
         ask("kill-server")

@@ -28,8 +28,7 @@ def demo(tmp_path: Path, **changes: str) -> subprocess.CompletedProcess[str]:
 
 def test_it_shows_a_command_a_process_and_the_log(tmp_path: Path) -> None:
     done = demo(tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert 'two "quoted"\n  lines\nls: ' in done.stdout
+    assert (done.returncode, 'two "quoted"\n  lines\nls: ' in done.stdout) == (0, True), done.stdout + done.stderr
     took = re.search(r"-> exit code [12], in /, ([0-9.]+) ms", done.stdout)  # GNU's ls says 2, BSD's 1
     assert took is not None, done.stdout
     assert float(took[1]) >= 0.1  # no process takes less

@@ -94,8 +94,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_nothing_that_can_change_and_may_only_read(path: Path) -> None:
     text = path.read_text()
-    used = re.findall(r"uses: (.*)", text)
-    assert used
+    assert (used := re.findall(r"uses: (.*)", text))
     assert not [one for one in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)]
     assert "\npermissions:\n  contents: read\n" in text
     assert text.count("runs-on:") == text.count("timeout-minutes:")

@@ -31,8 +31,7 @@ async def test_start_up_files_that_hold_a_shell_up(
     if level == "broken":
         monkeypatch.setattr(trials, "PATIENCE_S", 3.0)
     found = only(await trials.every_shell(environ))
-    assert (found.level, message in found.message) == (level, True), found
-    assert "HOME=$(mktemp -d)" in found.remedy
+    assert (found.level, message in found.message, "HOME=$(mktemp -d)" in found.remedy) == (level, True, True), found
 
 
 @pytest.mark.parametrize("shell", ["/bin/cat", "/no/such/bash"])
@@ -47,5 +46,4 @@ async def test_an_instance_that_cannot_be_opened_is_broken(
     fake = with_tmux(home / "bin", '[ "$1" = -V ] && echo tmux 3.4 && exit; echo no server today >&2; exit 1')
     monkeypatch.setattr(trials, "SHELLS", ())
     found = (await examine(environ | fake))[-1]
-    assert (found.check, found.level) == ("trial", "broken")
-    assert "no server today" in found.message
+    assert (found.check, found.level, "no server today" in found.message) == ("trial", "broken", True), found

@@ -46,11 +46,6 @@ class MemoryTransport:
         self._room = None if count is None or self._room is None else self._room + count
         self._wake()
 
-    async def wait_sent(self, expected: bytes) -> None:
-        """Return when `expected` is part of what was sent."""
-        while expected not in self.sent:
-            await self._changed.wait()
-
     async def receive(self) -> bytes:
         await anyio.lowlevel.checkpoint()
         while not (self._incoming or self._eof or self.closed):

@@ -54,8 +54,7 @@ async def check(terminals: muxwire.Terminals, tab: muxwire.Tab, lines: int, stat
     raw = read_raw(tab.log_path, 0, tab.next_byte)
     assert raw[-200:] == (printed(lines) + mark)[-200:], (lines, status)
     assert raw == printed(lines) + mark, (lines, status)
-    assert tab.pane.session.exit_status == status
-    assert tab.end_reason == f"its program ended with status {status}"
+    assert (tab.pane.session.exit_status, tab.end_reason) == (status, f"its program ended with status {status}")
 
 
 @pytest.mark.timeout(DEADLINE + 30)

@@ -21,6 +21,7 @@ from muxwire.instance.reconnect import Reconnect
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
+from tests.deadline import until
 from tests.library.opened import closed, seen
 
 # Numbers that a pane of the flood writes before it looks whether it is enough.
@@ -36,8 +37,7 @@ async def lose(terminals: muxwire.Terminals, how: str, *tabs: muxwire.Tab, times
     else:
         (name,) = await server.client.command("list-clients", "-F", "#{client_name}")
         server.client.submit(("detach-client", "-t", name.decode()))
-    while server.process.pid == before or any(len(gaps(tab)) < times for tab in tabs):
-        await anyio.sleep(0.002)
+    await until(lambda: server.process.pid != before and all(len(gaps(tab)) >= times for tab in tabs))
     while True:
         try:
             await server.client.command("display-message", "-p", "")
@@ -95,8 +95,7 @@ async def test_tabs_and_what_runs_in_them_go_on(
     assert result.exit_code == 0
     assert result.output.endswith("got hello\n")
     assert (await tab.execute("echo $x $PWD")).output == "5 /tmp\n"
-    assert (await alone.server()).generation == 1
-    assert (await alone.list_tabs()).tabs[0].name == "work"
+    assert ((await alone.server()).generation, (await alone.list_tabs()).tabs[0].name) == (1, "work")
     assert await tab.pane.stream.log.flushed()
     (gap,) = gaps(tab)
     assert (gap["size"], gap["exact"]) == (1, False)
@@ -107,8 +106,7 @@ async def test_tabs_and_what_runs_in_them_go_on(
     raw = read_raw(tab.log_path, 0, gap["offset"]), read_raw(tab.log_path, gap["offset"], tab.next_byte)
     assert raw[0].endswith(b"begun\r\n")
     assert raw[1].startswith(b"hello\r\n")
-    piece = await alone.stream_logs(tab.window_id, from_byte=gap["offset"])
-    assert piece.dropped == 1
+    assert (await alone.stream_logs(tab.window_id, from_byte=gap["offset"])).dropped == 1
 
 
 async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Terminals, tmp_path: Path) -> None:
@@ -138,8 +136,7 @@ async def test_the_end_of_a_tab_that_fell_into_the_gap_is_noticed(
 ) -> None:
     program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
     shut = await alone.create_tab(shell="bash")
-    started = await program.send_keys(["x"])
-    assert started.sent == 1
+    assert (await program.send_keys(["x"])).sent == 1
 
     async def end_both() -> None:
         tmux = ["tmux", "-S", str(alone.folders.socket_path)]
@@ -176,8 +173,7 @@ async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
 
     async def begin_to_ask() -> None:
         go_on.touch()
-        while not (tab.pane.terminal.waits_for_input() in ("editor", "line") and tab.pane.terminal.reads()):
-            await anyio.sleep(0.01)
+        await until(lambda: tab.pane.terminal.waits_for_input() in ("editor", "line") and tab.pane.terminal.reads())
 
     async def examined(tab: muxwire.Tab) -> bool:
         nonlocal examinations
@@ -186,8 +182,7 @@ async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
 
     monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
     await lose_while(alone, monkeypatch, begin_to_ask)
-    while examinations < 3 and tab.pane.session.running is not None:
-        await anyio.sleep(0.01)
+    await until(lambda: examinations >= 3 or tab.pane.session.running is None)
     assert tab.pane.session.running is not None
     await tab.send_keys(["an answer", "Enter"])
     result = await ended(alone, running.command_id)
@@ -235,8 +230,7 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
         if late:
             ready.unlink()
         go_on.touch()
-        while not (drawing.exists() if late else tab.pane.terminal.waits_for_input() in {"editor", "line"}):
-            await anyio.sleep(0.01)
+        await until(lambda: drawing.exists() if late else tab.pane.terminal.waits_for_input() in {"editor", "line"})
 
     async def examined(tab: muxwire.Tab) -> bool:
         found = await is_at_prompt(tab)

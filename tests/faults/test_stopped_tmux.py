@@ -13,7 +13,8 @@ from muxwire.client import client as patience
 from muxwire.errors import TabUnavailable, TmuxSilent
 from muxwire.shell import stop
 from tests.beside import beside
-from tests.library.opened import known_prompt
+from tests.deadline import until
+from tests.library.opened import closed, known_prompt
 from tests.processes import server_pid, stopped
 
 if TYPE_CHECKING:
@@ -75,10 +76,8 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
         await refused(terminals.list_tabs(), pid)
     while [one.name for one in (await terminals.list_tabs()).tabs if not one.closed].count("late") != 1:
         await anyio.lowlevel.checkpoint()
-    late = await terminals.tab("late")
-    assert (await late.execute("echo here")).output == "here\n"
-    while third.pane.session.closed is False:
-        await anyio.lowlevel.checkpoint()
+    assert (await (await terminals.tab("late")).execute("echo here")).output == "here\n"
+    await closed(third)
     assert (await other.execute("echo on")).output == "on\n"
     assert text_of(tmp_path / "typed") in ("", "once\n")
     assert (await tab.execute("echo on")).output == "on\n"
@@ -119,8 +118,7 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     async with beside(tab.execute, f"echo begun; {command}", timeout=3 * SOON) as results:
         await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
         with stopped(pid):
-            while not results:
-                await anyio.sleep(0.01)
+            await until(lambda: results)
             monkeypatch.setattr(stop, "STEPS", steps)
     assert (results[0].running, results[0].timed_out) == (True, True), results
     assert f"process {pid}) is stopped" in results[0].note

@@ -94,11 +94,8 @@ def test_what_was_typed_is_unread_until_a_program_takes_it() -> None:
         assert os.read(master, 100) == echo  # by now the kernel has passed them on
         return unread()
 
-    assert not unread()
-    assert not typed(b"one", b"one")
-    assert typed(b"\r", b"\r\n")
-    assert os.read(slave, 100) == b"one\n"
-    assert not unread()
+    assert (unread(), typed(b"one", b"one"), typed(b"\r", b"\r\n")) == (False, False, True)
+    assert (os.read(slave, 100), unread()) == (b"one\n", False)
     termios.tcsetattr(slave, termios.TCSANOW, [0, 0, 0, termios.ECHO, *termios.tcgetattr(slave)[4:]])
     assert typed(b"a", b"a")
     os.close(slave)

@@ -43,5 +43,4 @@ async def test_an_instance_for_a_test(terminals: muxwire.Terminals) -> None:
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("time", ["first", "second"])
 async def test_an_instance_for_several_tests(shared: muxwire.Terminals, time: str) -> None:
-    tab = await shared.create_tab(name=time)
-    assert (await tab.execute(f"echo {time}")).output == f"{time}\n"
+    assert (await (await shared.create_tab(name=time)).execute(f"echo {time}")).output == f"{time}\n"

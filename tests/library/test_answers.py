@@ -31,17 +31,14 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
     assert told.asked == (
         "\nabout the name\nname: ", "<foo>\n\nabout the version\nversion: ", "<>\n\nabout the licence\nlicence: ",
     )  # fmt: skip
-    assert told.exit_code == 5
-    assert "1 of 4 answers were not typed" in told.note
-    assert "<MIT>" in told.output
+    assert (told.exit_code, "1 of 4 answers were not typed" in told.note, "<MIT>" in told.output) == (5, True, True)
     # Of a command that has asked already; one answer too few, and the program waits on.
     began = await tab.execute(command, timeout=DEADLINE)
     told = await tab.send_keys(answers=["a", "b"], wait=DEADLINE)
     assert (told.outcome, told.state, len(told.asked), told.note) == ("met", "interactive", 2, "")
     assert told.output.splitlines()[-1] == "licence: "
     await tab.send_keys(["c", "Enter"], wait=DEADLINE)
-    rest = await tab.command_result(began.command_id, wait=DEADLINE)
-    assert rest.exit_code == 5
+    assert (await tab.command_result(began.command_id, wait=DEADLINE)).exit_code == 5
     told = await tab.send_keys(answers=["never typed"], wait=0.5)
     assert told.asked == ()
     with pytest.raises(InvalidArgument):
@@ -87,8 +84,7 @@ async def test_a_text_and_enter_are_one_submission_once_the_program_shows_the_te
     (folder / "chunks.py").write_text(READS_CHUNKS)
     await tab.start_process(f"{sys.executable} -I -S {folder}/chunks.py", ready="| > ", ready_timeout=DEADLINE)
     told = await tab.send_keys(["fix the bug", "Enter"], until="got", wait=DEADLINE)
-    assert (told.outcome, told.taken) == ("met", True)
-    assert "got <fix the bug>" in told.output
+    assert (told.outcome, told.taken, "got <fix the bug>" in told.output) == ("met", True, True), told
     # What ends it is its own word, and no part of a text that Enter was added to.
     told = await tab.send_keys(["exit", "Enter"], wait=DEADLINE)
     assert (told.outcome, told.exit_code, told.taken) == ("ended", 0, True)
@@ -96,12 +92,10 @@ async def test_a_text_and_enter_are_one_submission_once_the_program_shows_the_te
     told = await tab.send_keys(["read line; echo [$line]", "Enter"], wait=DEADLINE)
     assert told.taken is None
     told = await tab.send_keys(["two words", "Enter"], wait=DEADLINE)
-    assert (told.taken, told.outcome) == (None, "ended")
-    assert "[two words]" in told.output
+    assert (told.taken, told.outcome, "[two words]" in told.output) == (None, "ended", True), told
 
 
 async def test_a_click_reaches_a_program_that_asked_for_the_mouse(tab: Tab) -> None:
     began = await tab.execute(r"printf '\033[?1000h\033[?1006h'; read -rsn 9 x; printf %q '' \"$x\"", timeout=DEADLINE)
-    told = await tab.send_keys("Click@4,6", wait=DEADLINE)
-    assert told.outcome == "ended"
+    assert (await tab.send_keys("Click@4,6", wait=DEADLINE)).outcome == "ended"
     assert "<0\\;5\\;7M" in (await tab.command_result(began.command_id)).output.replace("<0;5;7M", "<0\\;5\\;7M")

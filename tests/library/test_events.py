@@ -123,16 +123,14 @@ async def test_keys_of_a_person_while_a_command_of_ours_runs(alone: muxwire.Term
         assert running.state == "interactive"  # what is typed from here on is the command's
         await other.execute("echo nobody types here")
         await tab.send_keys(["x"])  # ours is none of a person's
-        nobody = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=2.5)
-        assert nobody.events == ()
+        assert (await alone.watch_events(kinds=["human_input"], since=cursor, timeout=2.5)).events == ()
         os.write(keyboard, b"y")
         seen, cursor = await until(alone, "human_input", cursor)
         assert (seen[-1].window_id, dict(seen[-1].details)) == (
             tab.window_id, {"how": "keys", "command_id": running.command_id},
         )  # fmt: skip
         os.write(keyboard, b"\r")
-        done = await alone.command_result(running.command_id, wait=DEADLINE)
-        assert done.output.endswith("got xy\n")
+        assert (await alone.command_result(running.command_id, wait=DEADLINE)).output.endswith("got xy\n")
 
 
 async def test_what_cannot_be_watched_is_refused(alone: muxwire.Terminals) -> None:

@@ -97,8 +97,7 @@ async def test_a_password_is_a_persons_to_type_and_is_kept_nowhere(terminals: Te
         os.write(keyboard, f"{BY_PERSON}\r".encode())
         results: list[Any] = [await terminals.command_result(asked.command_id, wait=30)]
     assert results[0].exit_code == 0
-    again = await tab.send_keys([ASK, "Enter"], wait=30)
-    assert words in again.note
+    assert words in (await tab.send_keys([ASK, "Enter"], wait=30)).note
     results.append(await tab.send_keys([BY_AGENT, "Enter"], wait=30))
     assert results[1].exit_code == 0
     assert not results[1].note

@@ -41,5 +41,4 @@ def test_literal_presses_no_keys_and_paste_does() -> None:
     for paste, literal, data in ((False, True, b"EnterCtrl-C"), (True, True, b"EnterCtrl-C"), (True, False, b"\r\x03")):
         made = strokes(["Enter", "Ctrl-C"], MODES, paste=paste, literal=literal)
         assert b"".join(stroke.data for stroke in made) == data
-    pressed = strokes(["text"], MODES, paste=True, enter=True)
-    assert [stroke.data for stroke in pressed] == [b"text", b"\r"]
+    assert [stroke.data for stroke in strokes(["text"], MODES, paste=True, enter=True)] == [b"text", b"\r"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import anyio
 import pytest
 
 from muxwire import Tab, TabUnavailable
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, until
 from tests.users import needs
 
 # Each starts a shell without our hooks, and the exit that its status is known by.
@@ -118,9 +117,7 @@ async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program:
 
 async def runs_next(tab: Tab) -> None:
     """The tab is at a prompt, and takes commands."""
-    with anyio.fail_after(DEADLINE):
-        while tab.state != "prompt":  # of a prompt without a mark nothing tells
-            await anyio.sleep(0.05)
+    await until(lambda: tab.state == "prompt")  # of a prompt without a mark nothing tells
     for text in ("first", "second"):
         done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=DEADLINE)
         assert (done.output, done.exit_code) == (f"{text}\n", 3), done

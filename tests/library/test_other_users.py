@@ -114,6 +114,5 @@ async def test_a_mark_that_any_program_can_print_is_output(tab: Tab) -> None:
 
 async def test_a_program_of_a_tab_finds_nothing_of_ours_in_its_environment(terminals: Terminals) -> None:
     made = await terminals.create_tab(command=("sh", "-c", "env; echo end; read x"))
-    found = await terminals.wait_for([made.key], until="end\n", timeout=DEADLINE)
-    assert found.outcome == "met"
+    assert (await terminals.wait_for([made.key], until="end\n", timeout=DEADLINE)).outcome == "met"
     assert "MUXWIRE" not in (await terminals.read_logs(made.key)).content

@@ -28,12 +28,9 @@ async def test_every_reader_reads_the_same(terminals: muxwire.Terminals, tab: Ta
     assert "\n" + READ in tail.content
     assert "\r" not in tail.content
     assert "alternate screen" in tail.note
-    chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
-    assert "\n" + READ in chunk.chunk
-    found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^300 of 300$")
-    assert found.content == "300 of 300\n"
-    waited = await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-    assert READ in waited.tail
+    assert "\n" + READ in (await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)).chunk
+    assert (await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^300 of 300$")).content == "300 of 300\n"
+    assert READ in (await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)).tail
 
 
 @pytest.mark.parametrize("size", [7, 100, 1000, 65536])

@@ -53,8 +53,7 @@ def drawing(data: bytes) -> list[str]:
 async def test_no_way_of_drawing_is_missed(terminals: Terminals) -> None:
     tab = await painter(terminals)
     for way, data in WAYS.items():
-        sent = await tab.send_keys(drawing(data), until="all is done", wait=DEADLINE)
-        assert sent.outcome == "met", way
+        assert (await tab.send_keys(drawing(data), until="all is done", wait=DEADLINE)).outcome == "met", way
         # The same by a wait that begins when it is there already.
         found = await terminals.wait_for([tab.key], until="all is done", timeout=0)
         assert (found.outcome, found.match, found.matched_at_entry) == ("met", "all is done", True), way
@@ -78,8 +77,7 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     assert await sent(b"\x1b[2;1H\x1b[K", until="name: ", gone=True) == "met"
     await tab.send_keys(["turn", "Enter"])
     assert await sent(b"\x1b[m", stable=1.0, wait=0.5) == "timed_out"
-    spinning = await terminals.wait_for([tab.key], until="never shown", timeout=0.3)
-    assert spinning.outcome == "timed_out"
+    assert (await terminals.wait_for([tab.key], until="never shown", timeout=0.3)).outcome == "timed_out"
     await tab.send_keys(["hold", "Enter"])
     still = await terminals.wait_for([tab.key], stable=0.2, timeout=DEADLINE)
     assert (still.outcome, still.match) == ("met", "stable")

@@ -16,8 +16,7 @@ async def test_python_gets_code_and_arguments_as_they_are(any_tab: Tab) -> None:
     args = ["a b", "it's", "\\", "$x", "*", "", "ü\n", "-c"]
     result = await any_tab.execute_script("python", code, args=args)
     assert result.output == "".join(f"{a!r}\n" for a in args) + "ü it's\n", result
-    assert (result.exit_code, result.state) == (3, "prompt")
-    assert Path(result.script_path).read_text() == code
+    assert (result.exit_code, result.state, Path(result.script_path).read_text()) == (3, "prompt", code)
 
 
 async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(any_tab: Tab) -> None:
@@ -33,8 +32,7 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     started = await made.execute_script("python", code, async_=True)
     path = Path(started.script_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    waiting = await terminals.command_result(started.command_id, wait=10)
-    assert waiting.state == "interactive"
+    assert (await terminals.command_result(started.command_id, wait=10)).state == "interactive"
     assert path.exists()
     await made.runner.keyboard.type(b"go\r")
     done = await terminals.command_result(started.command_id, wait=10)

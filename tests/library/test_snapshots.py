@@ -86,8 +86,7 @@ async def test_wrapped_rows_and_scrollback(terminals: Terminals, tab: Tab) -> No
     assert full.scrollback is not None
     assert [line for line in (*full.scrollback, *full.lines) if line.isdigit()] == [str(n) for n in range(1, 101)]
     assert long in full.scrollback
-    some = await tab.snapshot(scrollback=5)
-    assert some.scrollback == full.scrollback[-5:]
+    assert (await tab.snapshot(scrollback=5)).scrollback == full.scrollback[-5:]
     with pytest.raises(InvalidArgument):
         await tab.snapshot(scrollback=-1)
 

@@ -27,11 +27,9 @@ async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab, monkeypatch: 
     monkeypatch.setattr(processes, "_FAILS_WITHIN", DEADLINE)  # a shell may be slow; the wait ends with the command
     for ready, is_ready in (("", None), ("listening", False)):
         begun = await tab.start_process("sh -c 'echo no such port; exit 3'", ready=ready)
-        assert said(begun) == (True, is_ready, 3, "prompt"), begun
-        assert begun.output == "no such port\n"
+        assert (said(begun), begun.output) == ((True, is_ready, 3, "prompt"), "no such port\n"), begun
     missing = await tab.start_process("nosuchprogram", ready="listening")
-    assert said(missing) == (True, False, 127, "prompt"), missing
-    assert "nosuchprogram" in missing.output
+    assert (said(missing), "nosuchprogram" in missing.output) == ((True, False, 127, "prompt"), True), missing
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
@@ -69,7 +67,6 @@ async def test_a_tiny_time_out_gives_a_true_answer(tab: Tab, timeout: float) -> 
         cut = await cut_short(tab, timeout)
         if cut is None:
             continue
-        assert (cut.timed_out, cut.running, cut.state) == (True, False, "prompt"), cut
-        assert cut.exit_code == 130, cut
+        assert (cut.timed_out, cut.running, cut.state, cut.exit_code) == (True, False, "prompt", 130), cut
         assert cut.output.partition("^C")[0].strip() in ("", "out"), cut
         assert (await tab.execute("echo ok")).output == "ok\n"

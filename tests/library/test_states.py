@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import anyio
 import pytest
 
 from muxwire import Tab, Terminals
 from tests.beside import beside
 from tests.deadline import DEADLINE
-from tests.library.opened import tab_for
+from tests.library.opened import begun, tab_for
 
 
 async def test_a_list_says_of_a_builtin_that_reads_what_a_result_does(terminals: Terminals, tab: Tab) -> None:
@@ -49,8 +48,7 @@ async def test_what_runs_in_a_tab_that_another_call_closes_is_told_of_that(
     terminals: Terminals, shell: str, status: int | None
 ) -> None:
     async with tab_for(terminals, shell) as tab, beside(tab.execute, "sleep 60", timeout=DEADLINE) as results:
-        while tab.pane.session.running is None or not tab.pane.session.running.started:
-            await anyio.lowlevel.checkpoint()
+        await begun(tab)
         await tab.close(force=True)
     (ran,) = results
     assert (ran.exit_code, ran.note, ran.running) == (status, "the tab was closed", False), ran

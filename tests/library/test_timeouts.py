@@ -73,8 +73,7 @@ async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, tab
     await known_prompt(tab)
     for number in range(3):
         left = await tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
-        after = await tab.execute(f"echo next {number}", timeout=5)
-        assert after.output == f"next {number}\n"
+        assert (await tab.execute(f"echo next {number}", timeout=5)).output == f"next {number}\n"
         rest = await terminals.command_result(left.command_id)
         # Where this process stood still for longer than the command ran, the first call has all of it.
         assert left.output + rest.output == f"late {number}\n", (left, rest)

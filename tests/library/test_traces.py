@@ -35,8 +35,7 @@ async def test_a_trace_shows_nothing_of_ours(tab: Tab, shell: str) -> None:
     # A person's line is traced as ever.
     await tab.send_keys(["echo per''son", "Enter"], wait=DEADLINE)
     assert re.search(rf"{PLUS}echo person", "\n".join((await tab.snapshot()).lines))
-    off = await tab.execute("set +x")
-    assert re.fullmatch(rf"{PLUS}set \+x\n", off.output)
+    assert re.fullmatch(rf"{PLUS}set \+x\n", (await tab.execute("set +x")).output)
     assert (await tab.execute("echo off; case $- in *x*) echo on;; esac")).output == "off\n"
     assert "mux" not in "\n".join((await tab.snapshot()).lines)
 

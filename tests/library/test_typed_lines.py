@@ -35,8 +35,7 @@ async def test_what_could_not_be_typed_is_not_run_by_a_later_call(
     with pytest.raises(type(error)):
         await tab.execute(f"touch {tmp_path}/ran")
     monkeypatch.undo()
-    assert (tab.pane.session.running, tab.state) == (None, "prompt")
-    assert (await tab.execute("echo next")).output == "next\n"
+    assert (tab.pane.session.running, tab.state, (await tab.execute("echo next")).output) == (None, "prompt", "next\n")
     assert not (tmp_path / "ran").exists()
 
 

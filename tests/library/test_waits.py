@@ -213,8 +213,7 @@ async def test_a_prompt_comes_with_the_exit_code(terminals: Terminals, shell: st
 
 
 async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals, tab: Tab) -> None:
-    result = await tab.execute("echo out'put'")
-    assert result.exit_code == 0
+    assert (await tab.execute("echo out'put'")).exit_code == 0
     seen = await terminals.wait_for([tab.window_id], regex=r"muxwire|7770|_{2}", from_byte=0, timeout=0.0)
     assert seen.outcome == "timed_out", seen
     running = await tab.execute("echo starting; read -r go; echo finished", async_=True)
@@ -224,8 +223,7 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals, t
     nothing = await terminals.wait_for([tab.window_id], until="finished", timeout=0.0)
     assert nothing.outcome == "timed_out"  # the text of the command is not its output
     await tab.send_keys(["go", "Enter"])
-    done = await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)
-    assert done.outcome == "met"
+    assert (await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)).outcome == "met"
 
 
 async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:

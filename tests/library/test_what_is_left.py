@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import Tab, Terminals
 from muxwire.results import ProcessStop
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, until
 from tests.library.opened import SHELLS, processes
 from tests.processes import gone
 
@@ -90,8 +90,7 @@ async def test_what_outlives_its_command_is_named(tab: Tab, program: str, before
     await tab.execute(before)  # an earlier one is not of this job
     await anyio.sleep(0.05)
     await tab.execute(leaves.format(program), async_=True)
-    while not processes(program):
-        await anyio.lowlevel.checkpoint()
+    await until(lambda: processes(program))
     stopped = await tab.stop_process()
     assert (names(stopped), stopped.success, stopped.state) == (["sleep"], False, "prompt")
     assert [one.pid for one in stopped.left] == processes(program)

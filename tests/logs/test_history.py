@@ -40,13 +40,11 @@ async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> N
         _, mine, keys = of_tab = await terminals.history(["build"])
         assert {(one.window_id, one.generation, one.name) for one in of_tab} == {(tab.key, 1, "build")}
         assert (mine.command_id, mine.command) == (done.command_id, "echo shown; (exit 3)")
-        assert (mine.cwd, mine.exit_code) == ("/", 3)
-        assert (mine.from_byte, mine.next_byte) == (done.from_byte, done.next_byte)
+        assert (mine.cwd, mine.exit_code, mine.from_byte, mine.next_byte) == ("/", 3, done.from_byte, done.next_byte)
         assert mine.duration_ms == pytest.approx(done.duration_ms, abs=0.1)
         assert everything[0].time <= mine.time <= keys.time
         assert (keys.command, keys.exit_code, keys.cwd) == ("", 0, "/")
-        shown = await terminals.stream_logs(tab.key, from_byte=keys.from_byte)
-        assert shown.chunk.startswith("by keys\r\n")
+        assert (await terminals.stream_logs(tab.key, from_byte=keys.from_byte)).chunk.startswith("by keys\r\n")
         assert await terminals.history(limit=1) == everything[-1:]
         with pytest.raises(muxwire.NoSuchTarget):
             await terminals.history(["nosuch"])

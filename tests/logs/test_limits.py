@@ -91,8 +91,7 @@ def test_a_script_counts_and_goes_as_a_finished_file_of_its_log_does(home: Path)
     keep_within(home, LogLimits(instance_bytes=4000), {written})
     assert (old.exists(), young.exists(), len(names(home))) == (False, True, 3)
     keep_within(home, LogLimits(instance_logs=0), {written})
-    assert not young.exists()
-    assert not closed.exists()
+    assert (young.exists(), closed.exists()) == (False, False)
 
 
 def test_a_tab_was_used_last_when_its_log_was_and_not_when_its_script_was_written(home: Path) -> None:
@@ -161,15 +160,11 @@ def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
     held = hold(living)
     assert held is not None
     sweep_dead(state, LogLimits(dead_bytes=1, days=7), "e9-ffffff")
-    assert names(living)
-    assert names(named)
-    assert not names(older)
-    assert starting.exists()
-    assert not gone.exists()
+    assert [bool(names(home)) for home in (living, named, older)] == [True, True, False]
+    assert (starting.exists(), gone.exists()) == (True, False)
     os.close(held)
     sweep_dead(state, LogLimits(dead_bytes=1), "e9-ffffff")
-    assert not living.exists()
-    assert names(named)
+    assert (living.exists(), bool(names(named))) == (False, True)
 
 
 def test_a_sweep_leaves_what_is_its_own_and_what_it_cannot_know(tmp_path: Path) -> None:
@@ -181,8 +176,7 @@ def test_a_sweep_leaves_what_is_its_own_and_what_it_cannot_know(tmp_path: Path) 
     for stray in ("pane-@7.gaps", "pane-@7.times"):
         (runs / "1" / "logs" / stray).touch()
     sweep_dead(state, LogLimits(days=7), "dev")
-    assert names(own)
-    assert names(odd)
+    assert (bool(names(own)), bool(names(odd))) == (True, True)
     assert [left.name for left in runs.iterdir()] == ["server"]
 
 

@@ -50,11 +50,6 @@ on_a_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture]
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "pane-@1.log"
-
-
-@pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_read, "_BLOCK_FIRST", 3)
     monkeypatch.setattr(log_read, "_BLOCK_MAX", 11)
@@ -260,8 +255,7 @@ def test_a_part_of_a_log(path: Path) -> None:
     found = last_matches(path, Search(Pattern("match")), 9, part)
     assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
     assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))
-    gone = View(final=True, within=(100, 90))
-    assert last_lines(path, 9, gone).content == ""
+    assert last_lines(path, 9, View(final=True, within=(100, 90))).content == ""
 
 
 def test_numbers_are_left_out_rather_than_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -16,18 +15,7 @@ from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
 from muxwire.logs.segments import LogFile
 from muxwire.logs.store import LogStore
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "pane-@1.log"
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for another thread, under a deadline."""
-    with anyio.fail_after(30):
-        while not condition():
-            await anyio.sleep(0.002)
+from tests.deadline import until
 
 
 async def test_every_byte_is_in_the_file(path: Path) -> None:

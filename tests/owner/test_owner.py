@@ -21,6 +21,7 @@ import pytest
 
 from muxwire.client.watchdog import rows_of
 from muxwire.owner.server import Owner, listen
+from tests.deadline import until
 from tests.owner.conftest import NAME, User
 from tests.processes import gone, line_of
 from tests.stages.sandbox import BIND, forbid_sockets
@@ -218,8 +219,7 @@ async def test_a_killed_owner_loses_nothing(user: User, state: str, number: sign
             asked = await agent.start(
                 "tools/call", {"name": "execute_command", "arguments": {"command": "seq 5; sleep 1; seq 6 9"}}
             )
-            while "sleep" not in user.tmux("list-panes", "-a", "-F", "#{pane_current_command}"):
-                await anyio.lowlevel.checkpoint()
+            await until(lambda: "sleep" in user.tmux("list-panes", "-a", "-F", "#{pane_current_command}"))
         owner = user.owner
         os.kill(owner, number)
         await gone([owner])

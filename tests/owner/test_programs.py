@@ -78,8 +78,7 @@ async def test_a_call_is_made_as_if_it_ran_here(user: User) -> None:
         assert await terminals.tab("one") is tab
         (row,) = (await terminals.list_tabs()).tabs
         assert row.window_id == tab.window_id
-        outcome = await terminals.wait_for([tab, "one"], prompt=True)
-        assert outcome.outcome == "met"
+        assert (await terminals.wait_for([tab, "one"], prompt=True)).outcome == "met"
         made = await terminals.run_operations([NewWindow(ref="w"), Execute(target=Ref("w"), command="echo ran")])
         assert made.succeeded, made.steps
         assert [one.command for one in await terminals.history(tab)][-1] == "cd /usr"

@@ -183,8 +183,7 @@ def test_a_mark_over_its_bound_is_none_and_is_let_go() -> None:
 def test_a_mark_comes_with_its_last_byte() -> None:
     for data in (*map(simple, SIMPLE), prompt(), ended()):
         scanner = MarkScanner()
-        assert scanner.feed(BEGIN + data[:-1]) == []
-        assert len(scanner.feed(data[-1:])) == 1
+        assert (scanner.feed(BEGIN + data[:-1]), len(scanner.feed(data[-1:]))) == ([], 1)
         assert scanner.pending == len(BEGIN + data)
 
 

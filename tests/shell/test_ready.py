@@ -72,8 +72,7 @@ def test_an_unfinished_command_is_thrown_away_where_the_key_does_not_leave_it(sh
     world = at_prompt(shell)
     world.write(osc(f"A;{NONCE};2"))
     world.pressed = lambda _: world.later(0.01, functools.partial(world.prompt, status=130, reads=b"1"))
-    assert reached(world).level == 1
-    assert world.input == keys
+    assert (reached(world).level, world.input) == (1, keys)
 
 
 @pytest.mark.parametrize(("shell", "reads"), [("bash", b""), ("ksh", b""), ("dash", b""), ("bash", b"1")])

@@ -119,8 +119,7 @@ def test_tabs_after_a_line_end_wait_for_the_line_editor() -> None:
         world.later(TAKEN_BY_SHELL * 2, lambda: world.write(b"> " + PASTED))
 
     world.pressed = lambda keys: pressed(keys) if keys.endswith(b"\r") else None
-    assert send(world, "cat << E\n\ta\nE\n")[2] == ""
-    assert world.input == b"cat << E\r\x1b[200~\t\x1b[201~a\rE\r"
+    assert (send(world, "cat << E\n\ta\nE\n")[2], world.input) == ("", b"cat << E\r\x1b[200~\t\x1b[201~a\rE\r")
 
 
 def test_after_a_command_its_prompt_comes_first() -> None:

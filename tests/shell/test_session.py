@@ -293,8 +293,7 @@ def test_a_bash_says_at_its_start_that_it_marks_accepted_lines() -> None:
     driven = Driven("bash")
     assert not driven.session.has_preexec_mark
     driven.feed(osc(f"C;{NONCE};0"))
-    assert (driven.session.state, driven.session.has_preexec_mark) == (ShellState.STARTING, True)
-    assert driven.facts == []
+    assert (driven.session.state, driven.session.has_preexec_mark, driven.facts) == (ShellState.STARTING, True, [])
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,17 @@ def test_a_twin_is_named_as_a_tab_of_the_library_is(terminals: muxwire.sync.Term
     assert terminals.tab(tab) == tab
 
 
-def test_a_twin_shows_the_signature_of_the_library() -> None:
-    def shown(call: Callable[..., object]) -> str:
-        return str(inspect.signature(call)).rpartition(" -> ")[0]
-
-    assert shown(muxwire.sync.Tab.execute) == shown(muxwire.Tab.execute)
-    assert shown(muxwire.sync.Terminals.create_tab) == shown(muxwire.Terminals.create_tab)
-    assert shown(muxwire.sync.open_terminals) == shown(muxwire.open_terminals)
+@pytest.mark.parametrize(
+    "twins",
+    [
+        (muxwire.sync.Tab.execute, muxwire.Tab.execute),
+        (muxwire.sync.Terminals.create_tab, muxwire.Terminals.create_tab),
+        (muxwire.sync.open_terminals, muxwire.open_terminals),
+    ],
+)
+def test_a_twin_shows_the_signature_of_the_library(twins: tuple[Callable[..., object], Callable[..., object]]) -> None:
+    ours, theirs = (str(inspect.signature(call)).rpartition(" -> ")[0] for call in twins)
+    assert ours == theirs
 
 
 def test_callbacks_run_in_the_thread_that_called(tab: muxwire.sync.Tab) -> None:

@@ -103,8 +103,7 @@ def test_no_bell_and_no_last_title_is_missed_in_any_split(data: bytes, cuts: lis
     assert all(first.end < second.first for first, second in pairwise(rung))
     assert {signal.first - 100 for signal in rung} | {signal.end - 100 for signal in rung} <= set(bells)
     assert [rung[0].first - 100, rung[-1].end - 100] == [bells[0], bells[-1]] if bells else not rung
-    kept = [signal.text for signal in found if signal.kind == "title"]
-    assert kept[-1:] == titles[-1:]
+    assert [signal.text for signal in found if signal.kind == "title"][-1:] == titles[-1:]
     assert scanner.offset == 100 + len(data)
 
 

@@ -124,5 +124,4 @@ def test_the_cursor_ends_its_row(
 ) -> None:
     """A prompt's blank that was drawn by a move is there."""
     made = picture(lines, wrapped, size=(COLUMNS, ROWS), cursor=cursor, visible=True, alternate=False, above=0, end=0)
-    assert made.lines == shown
-    assert made.starts[:2] == ((0, 2) if wrapped else (0, 1))[: len(made.starts)]
+    assert (made.lines, made.starts[:2]) == (shown, ((0, 2) if wrapped else (0, 1))[: len(made.starts)])

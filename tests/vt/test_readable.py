@@ -119,8 +119,7 @@ def test_at_most_two_empty_lines_in_a_row() -> None:
 
 def test_the_alternate_screen_is_left_out_and_named() -> None:
     found = readable("before\r\n\x1b[?1049h\x1b[2;3Hvim\r\n~\x1b[?1049lafter\r\n")
-    assert found.text == "before\nafter\n"
-    assert "alternate screen" in found.note
+    assert (found.text, "alternate screen" in found.note) == ("before\nafter\n", True), found
     assert readable("before\r\n\x1b[?1049;25hvim").text == "before\n"
     assert readable("vim\x1b[?1049lafter", alternate=True).text == "after"
     assert not readable("before\r\nafter").note
@@ -130,9 +129,7 @@ def test_what_is_too_long_is_stripped_and_said_to_be(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "PLAYED_MAX", 100)
     found = readable("ab\bc\r\n" * 100)
     assert found.text.startswith("ac\nac\n")
-    assert "abc\n" in found.text
-    assert found.unplayed == 600 - 100
-    assert "500 characters" in found.note
+    assert ("abc\n" in found.text, found.unplayed, "500 characters" in found.note) == (True, 600 - 100, True), found
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,7 @@ from muxwire.vt.text import AnsiStripper, strip_ansi, text_of, undo_onlcr
     ],
 )
 def test_examples(raw: bytes, plain: bytes) -> None:
-    assert strip_ansi(raw) == plain
-    assert in_chunks(raw, list(range(len(raw)))) == plain
+    assert (strip_ansi(raw), in_chunks(raw, list(range(len(raw))))) == (plain, plain)
 
 
 def test_text_in_text_out() -> None:

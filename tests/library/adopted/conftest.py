@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -13,9 +14,5 @@ from tests.users import short_folder
 @pytest.fixture
 def person(environ: dict[str, str]) -> Iterator[Person]:
     """Somebody at a server of their own, which ends with the test."""
-    with short_folder() as folder:
-        made = Person(folder, environ)
-        try:
-            yield made
-        finally:
-            made.end()
+    with short_folder() as folder, closing(Person(folder, environ)) as made:
+        yield made

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-import anyio
+from tests.deadline import until
 
 # A person's terminal, and what is left of it for windows by the status line.
 COLUMNS, ROWS = 100, 30
@@ -157,25 +157,22 @@ class Person:
     async def settled(self, used: Collection[str] = ()) -> Record:
         """`everything`, once the person's terminal has its size and the shells have drawn their prompts."""
         # Only the window that is looked at has the terminal's size at once.
-        while self.tmux("display-message", "-p", "-t", "work:", "#{window_width}x#{window_height}").strip() != _SIZED:
-            await anyio.sleep(0.02)
-        for pane in self.ids("list-panes", "pane_id"):
-            while not self.tmux("capture-pane", "-p", "-t", pane).strip():
-                await anyio.sleep(0.02)
+        size = ("display-message", "-p", "-t", "work:", "#{window_width}x#{window_height}")
+        await until(lambda: self.tmux(*size).strip() == _SIZED)
+        panes = self.ids("list-panes", "pane_id")
+        await until(lambda: all(self.tmux("capture-pane", "-p", "-t", pane).strip() for pane in panes))
         return self.everything(used)
 
     async def alone(self) -> None:
         """Return when no control client is attached any more."""
-        while "1" in self.tmux("list-clients", "-F", CLIENTS):
-            await anyio.sleep(0.02)
+        await until(lambda: "1" not in self.tmux("list-clients", "-F", CLIENTS))
 
     async def ring(self, target: str) -> None:
         """Have the bell rung in a window, and return when tmux says so of it."""
         self.tmux("send-keys", "-t", target, r"printf '\a'", "Enter")
-        while "1" not in self.tmux("display-message", "-p", "-t", target, "#{window_bell_flag}"):
-            await anyio.sleep(0.02)
-        while self.tmux("capture-pane", "-p", "-t", target).rstrip().endswith("'"):  # the next prompt comes after it
-            await anyio.sleep(0.02)
+        await until(lambda: "1" in self.tmux("display-message", "-p", "-t", target, "#{window_bell_flag}"))
+        # The next prompt comes after it.
+        await until(lambda: not self.tmux("capture-pane", "-p", "-t", target).rstrip().endswith("'"))
 
     def alerts(self, session: str) -> list[str]:
         """What tmux says of each window of a session that the person has not looked at yet."""
@@ -192,7 +189,7 @@ class Person:
         """The id of the pane of that name."""
         return self.tmux("display-message", "-p", "-t", target, "#{pane_id}").strip()
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.tmux("kill-server")
         os.waitpid(self.pid, 0)
         os.close(self.terminal)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anyio
 import pytest
 
 import muxwire
@@ -22,8 +21,7 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
             assert (await tab.execute("echo here; (exit 5)")).exit_code == 5
         windows = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
         assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
-        brief = await adopted.create_tab(idle_timeout=0.2)
-        await closed(brief)
+        await closed(await adopted.create_tab(idle_timeout=0.2))
     with pytest.raises(muxwire.InvalidArgument, match="close_idle closes nothing") as refused:
         async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
             pass
@@ -66,8 +64,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         person.detach_us("other")
         await before.client.wait_closed()
         person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
-        while not before.pane.session.closed:
-            await anyio.sleep(0.02)
+        await closed(before)
         assert (await adopted.tab("one")).pane_id
         tab = await adopted.tab("three")
         assert (tab.pane_id, tab.log_path) == (before.pane_id, before.log_path)

@@ -81,8 +81,7 @@ async def stop_process(tools: Tools, tab: str) -> None:
     await EVERY_TOOL["stop_process"](tools, tab)
     # What the person started is the person's.
     await tools("send_keys", window_id=tab, keys=["echo up again; cat", "Enter"])
-    seen = await tools("wait_for", window_ids=[tab], until="\nup again", timeout_ms=20_000)
-    assert seen["outcome"] == "met"
+    assert (await tools("wait_for", window_ids=[tab], until="\nup again", timeout_ms=20_000))["outcome"] == "met"
     for signal in ("SIGINT", "SIGKILL"):
         await tools.refuses("stop_process", window_id=tab, signal=signal)
     await tools("send_keys", window_id=tab, keys=["C-d"])
@@ -103,8 +102,7 @@ async def send_keys(tools: Tools, tab: str) -> None:
 
 
 async def show_terminal(tools: Tools, tab: str) -> None:
-    shown = await tools("show_terminal", why="to look")
-    assert shown["attach"].startswith("tmux -S ")
+    assert (await tools("show_terminal", why="to look"))["attach"].startswith("tmux -S ")
 
 
 async def run_tmux_operations(tools: Tools, tab: str) -> None:

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-import anyio
 import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
+from tests.deadline import until
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 from tests.processes import gone, line_of
@@ -112,8 +112,7 @@ async def test_the_last_window_of_a_session_stays(person: Person, opened: Open) 
         person.tmux("new-window", "-d", "-t", "other:")
         while windows(person, "other") > 1:
             await adopted.list_tabs()
-        while not tab.pane.session.closed:  # tmux has ended the window before we hear of it
-            await tab.pane.stream.changed()
+        await closed(tab)  # tmux has ended the window before we hear of it
         last = await adopted.create_tab(name="last", session="other")
         person.tmux("kill-window", "-a", "-t", last.window_id)
     # Also at our end.
@@ -137,15 +136,13 @@ async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, st
                 victim.kill()
         await gone(pids)
         await person.alone()
-        while len(person.ids("list-windows", "window_id")) > 3:
-            await anyio.sleep(0.02)
+        await until(lambda: len(person.ids("list-windows", "window_id")) <= 3)
         # The command in the person's own shell runs on, as all that is typed there.
-        while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}") == "sleep\n":
-            await anyio.sleep(0.02)
+        runs = ("display-message", "-p", "-t", "work:one", "#{pane_current_command}")
+        await until(lambda: person.tmux(*runs) != "sleep\n")
         assert not (folder / "state" / "ran").exists()
-        for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
-            while list(home.glob(f"a{victim.pid}-*")):
-                await anyio.sleep(0.02)
+        homes = (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}"))
+        await until(lambda: not any(list(home.glob(f"a{victim.pid}-*")) for home in homes))
 
 
 async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Person, opened: Open) -> None:

@@ -25,8 +25,7 @@ async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
     for plain in (False, True):
         found = await alone.read_logs(command_id=done.command_id, grep="^1", after=1, strip_ansi=plain)
         assert [match.line for match in found.matches] == [2, 11, 12]
-        raw = await alone.stream_logs(tab.key, from_byte=found.matches[0].byte, max_bytes=3)
-        assert raw.chunk == "1\r\n"
+        assert (await alone.stream_logs(tab.key, from_byte=found.matches[0].byte, max_bytes=3)).chunk == "1\r\n"
     whole = await alone.read_logs(tab.key, grep="^11$")
     every = (await alone.read_logs(tab.key)).content.split("\n")
     assert [every[match.line - 1] for match in whole.matches if match.line] == ["11"]

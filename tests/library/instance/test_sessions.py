@@ -8,6 +8,7 @@ import pytest
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.tmux.rows import PANES, panes_of
+from tests.deadline import until
 from tests.library.attached import person
 
 
@@ -91,8 +92,7 @@ async def test_selectors(alone: muxwire.Terminals) -> None:
     for target, said in refused.items():
         with pytest.raises(NoSuchTarget, match=said):
             await alone.tab(target)
-    gone = await alone.create_tab(name="twin", command=["sleep", "1000"])
-    await gone.close(force=True)
+    await (await alone.create_tab(name="twin", command=["sleep", "1000"])).close(force=True)
     with pytest.raises(AmbiguousTarget, match="names 2 tabs"):  # a closed one of that name is not meant
         await alone.tab("twin")
     await twins[1].close(force=True)
@@ -112,14 +112,12 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
     # Before the person comes: a window has the size of whoever selected it last.
     await usual.client.command("select-window", "-t", usual.window_id)
     with person(alone, "work"):
-        while usual.columns != 80:
-            await anyio.lowlevel.checkpoint()
+        await until(lambda: usual.columns == 80)
         assert (await given.execute("stty size")).output == "27 93\n"
         while (await usual.execute("stty size")).output != "23 80\n":  # tmux tells the program a little later
             pass
         assert (await usual.execute("echo " + "x" * 300)).output == "x" * 300 + "\n"
-    while usual.columns != 120:
-        await anyio.lowlevel.checkpoint()
+    await until(lambda: usual.columns == 120)
     while (await usual.execute("stty size")).output != "30 120\n":
         pass
 

@@ -27,16 +27,13 @@ async def test_the_next_process_finds_the_server_and_its_tabs(instance: Instance
     async with instance.open() as terminals:
         assert terminals.role == "owner"
         found = await terminals.tab("kept")
-        assert (found.pane_id, found.strip_ansi) == (tab.pane_id, True)
-        assert (await found.execute("pwd")).output == "/usr\n"
+        assert (found.pane_id, found.strip_ansi, (await found.execute("pwd")).output) == (tab.pane_id, True, "/usr\n")
         end = server.next_byte
         again = await terminals.tab(server.key)
-        outcome = await terminals.wait_for([again.key], until="tick\n", from_byte=end, timeout=10)
-        assert outcome.outcome == "met"
+        assert (await terminals.wait_for([again.key], until="tick\n", from_byte=end, timeout=10)).outcome == "met"
         assert (await again.stop_process()).success
         assert (await again.execute("echo stopped")).output == "stopped\n"
-        new = await terminals.create_tab(shell=shell)
-        assert (await new.execute("echo new")).output == "new\n"
+        assert (await (await terminals.create_tab(shell=shell)).execute("echo new")).output == "new\n"
 
 
 async def test_a_process_that_runs_on_works(instance: Instance) -> None:

@@ -8,13 +8,12 @@ import signal
 import time
 from types import SimpleNamespace
 
-import anyio
 import pytest
 
 import muxwire
 from muxwire.host.locks import InstanceLock, named_server
 from muxwire.tabs import tab as tabs_tab
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, until
 from tests.library.opened import begun
 
 from .conftest import Instance
@@ -42,19 +41,16 @@ async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.Monk
             "prompt",
         )
         tab = await second.tab(window)
-        assert tab.log_path == log
-        assert (tab.columns, tab.sized) == (90, True)
+        assert (tab.log_path, tab.columns, tab.sized) == (log, 90, True)
         result = await tab.execute("echo $WORD; f; pwd")
         assert result.output == "kept\ncalled\n/usr/bin\n"
         assert result.from_byte > done.next_byte
         old = await second.command_result(done.command_id)
         assert (old.output, old.exit_code, old.running) == ("before\n", 5, False)
-        chunk = await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)
-        assert chunk.chunk.startswith("before")
+        assert (await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)).chunk.startswith("before")
         await second.close_tab(window)
     async with instance.open() as third:
-        assert (await third.list_tabs()).tabs == ()
-        assert "called" in (await third.read_logs(window)).content
+        assert ((await third.list_tabs()).tabs, "called" in (await third.read_logs(window)).content) == ((), True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
@@ -71,9 +67,9 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
     owner.send_signal(number)
     owner.wait()
     left_alone.touch()
-    for (window, _), end in zip(commands[1:], ("b$", "xexit"), strict=True):  # bash says `exit`
-        while not instance.tmux("capture-pane", "-p", "-t", window).endswith(end):
-            await anyio.sleep(0.02)
+    ends = {commands[1][0]: "b$", commands[2][0]: "xexit"}  # bash says `exit`
+    shown = ("capture-pane", "-p", "-t")
+    await until(lambda: all(instance.tmux(*shown, window).endswith(end) for window, end in ends.items()))
     async with instance.open() as terminals:
         running = await terminals.command_result(commands[0][1])
         assert (running.output, running.running, running.state) == ("first\n", True, "running")
@@ -117,8 +113,7 @@ async def test_the_death_of_tmux(instance: Instance) -> None:
     owner.wait()
     instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
     unattended = instance.home / "1" / "spool" / f"pane-{window}" / "0"
-    while not unattended.exists() or "unattended" not in unattended.read_text():
-        await anyio.sleep(0.02)
+    await until(lambda: unattended.exists() and "unattended" in unattended.read_text())
     os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
     assert instance.socket.exists()  # a stale one
     async with instance.open() as terminals:

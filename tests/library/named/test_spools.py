@@ -16,7 +16,7 @@ import pytest
 from muxwire.logs import read as log_read, store
 from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
-from tests.deadline import DEADLINE
+from tests.deadline import DEADLINE, until
 from tests.processes import WATCHDOG, children_of
 
 from .conftest import Instance
@@ -138,8 +138,8 @@ async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
     owner, started = await instance.owner(f"cat {waits}; seq 1000")
     ((window, command),) = started
     tty = os.open(instance.tmux("display-message", "-p", "-t", window, "#{pane_tty}"), os.O_RDWR | os.O_NOCTTY)
-    while instance.tmux("display-message", "-p", "-t", window, "#{pane_current_command}") != "cat":
-        await anyio.sleep(0.02)
+    runs = ("display-message", "-p", "-t", window, "#{pane_current_command}")
+    await until(lambda: instance.tmux(*runs) == "cat")
     termios.tcflow(tty, termios.TCOOFF)
     waits.write_text("before\n")  # what it writes has to wait
     owner.kill()
@@ -150,6 +150,5 @@ async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
         termios.tcflow(tty, termios.TCOON)
         result = await terminals.command_result(command, wait=DEADLINE, max_chars=None)
         assert result.output == "before\n" + "".join(f"{number}\n" for number in range(1, 1001))
-        assert gaps(tab) == ""
-        assert (await tab.execute("echo on")).output == "on\n"
+        assert (gaps(tab), (await tab.execute("echo on")).output) == ("", "on\n")
     os.close(tty)

@@ -94,8 +94,7 @@ async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
     program(path, TOGETHER.replace("TMUX", shutil.which("tmux") or ""))
     instance.environ |= {"PATH": f"{path.parent}:{instance.environ['PATH']}"}
     for _ in range(ROUNDS):
-        outcomes = await start_at_once(instance)
-        assert sorted(outcomes) == [["client", "42\n"]] * PROCESSES
+        assert sorted(await start_at_once(instance)) == [["client", "42\n"]] * PROCESSES
         # The whole of its configuration was read, and nothing that was typed is in its message log.
         assert instance.tmux("show-options", "-s", "-v", "message-limit") == "0"
         assert instance.tmux("show-options", "-g", "-v", "history-limit") == "10000"

@@ -77,8 +77,7 @@ async def test_an_ended_tab_has_its_last_screen(terminals: Terminals) -> None:
     ):
         assert (last.lines, last.scrollback, last.cols, last.rows) == (was.lines, was.scrollback, 50, 9)
         assert (last.pane, last.source, last.exact) == (tab.pane_id, "replay", True)
-    by_path = await terminals.snapshot(str(tab.log_path))
-    assert by_path.lines == was.lines
+    assert (await terminals.snapshot(str(tab.log_path))).lines == was.lines
 
 
 async def test_a_screen_of_an_earlier_run(environ: dict[str, str], tmp_path: Path) -> None:
