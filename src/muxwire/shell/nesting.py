@@ -65,10 +65,11 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
     does nothing in a shell of another token.
     """
     pane, before = port.pane, port.pane.session.current
-    begun = await _prompt_begun(port, found, FIRST_PROMPT)
-    known = _is_known(pane, found, before)
     (screen,) = await ask(port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
-    if screen != _LINES and not known and _took_screen(pane):
+    taken = screen != _LINES and _took_screen(pane)
+    begun = await _prompt_begun(port, found, PROMPT_GRACE if taken else FIRST_PROMPT)
+    known = _is_known(pane, found, before)
+    if taken and not known:
         raise TabUnavailable(
             "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec), or ended there "
             "without giving the screen back",
