@@ -42,6 +42,8 @@ async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.Monk
             "prompt",
         )
         tab = await second.tab(window)
+        tab.created += 999  # the clock was set back
+        assert tab.row("").created == 0
         assert tab.log_path == log
         assert (tab.columns, tab.sized) == (90, True)
         result = await tab.execute("echo $WORD; f; pwd")
