@@ -40,8 +40,10 @@ async def test_each_console_has_its_own(caller: Callable[..., Caller]) -> None:
     async with beside(run_verb, waiting) as codes:
         given = caller("run", "-t", tab, "-", given=b"echo read; exit_code() { return 3; }; exit_code")
         assert (await run_verb(given), given.out, given.given) == (3, b"read\n", b"")
-        left = caller("run", "-t", tab, "true", given=b"not read")
+        left = caller("run", "-t", tab, r"printf 'q\302\2336n\nw'", given=b"not read")
         assert (await run_verb(left), left.given) == (0, b"not read")
+        matched = caller("wait", tab, "--regex", r"q.*\nw", sizes=(None, (80, 24), None))
+        assert (await run_verb(matched), matched.out) == (0, b"q?6n\nw\n")
         waiting.on_signal(signal.SIGTERM)
     assert (codes, waiting.out, waiting.err) == ([-signal.SIGTERM], b"", b"")
     drawn = caller("snapshot", tab, "--svg", "screen.svg")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -73,6 +73,7 @@ def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> 
         ({"LANG": "POSIX"}, "LANG=POSIX is not UTF-8"),
         ({"LANG": "C.UTF-8", "LC_ALL": "C"}, "LC_ALL=C is not UTF-8"),
         ({"LANG": "xx_YY.UTF-8"}, "is not installed"),
+        ({"LANG": "xx_YY.UTF-8@valencia"}, "is not installed"),
     ],
 )
 def test_a_locale_that_loses_characters(variables: dict[str, str], message: str) -> None:
@@ -104,7 +105,7 @@ def test_an_owner_that_cannot_be_started_and_one_that_has_complained(
     found = only(machine.owners(where))
     assert (found.level, found.message) == ("warning", "main has complained: OSError: it is broken")
     (where.runtime / "main.owner.log").unlink()
-    monkeypatch.setattr(os, "posix_spawn", Mock(side_effect=PermissionError(1, "Operation not permitted")))
+    monkeypatch.setattr(sys, "executable", f"{where.runtime}/nosuch")
     found = only(machine.owners(where))
-    assert "no process can own a named instance here (Operation not permitted)" in found.message
+    assert "no process can own a named instance here (No such file or directory)" in found.message
     assert not list(where.runtime.glob("*.owner"))

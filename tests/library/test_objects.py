@@ -55,6 +55,8 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("create_tab", {"host": 3}, "host must be a Carrier, or the name of a machine"),
     ("create_tab", {"env": [("A", "1")]}, "env must be a mapping, not [('A', '1')]"),
     ("set_history_limit", {"limit": "9"}, "limit must be a whole number, not '9'"),
+    ("history", {"limit": 0}, "limit is 0"),
+    ("history", {"limit": "9"}, "limit must be a whole number, not '9'"),
     ("history", {"targets": 3}, "a tab is named by a string or a Tab, not 3"),
     ("run_operations", {"operations": 3}, "operations must be a list, not 3"),
     ("run_operations", {"operations": [], "on_error": "go"}, "on_error must be stop or continue, not 'go'"),
@@ -118,9 +120,10 @@ async def test_positional_keys_of_another_type_are_named(tab: Tab) -> None:
 
 
 async def test_what_opens_an_instance_names_a_wrong_value() -> None:
-    for name, value in {"name": 3, "socket": b"/s", "close_idle": "1h", "environ": 3, "hosts": []}.items():
+    empty = ((name, "") for name in ("name", "socket", "socket_name", "state_dir"))
+    for name, value in (("name", 3), ("socket", b"/s"), ("close_idle", "1h"), ("environ", 3), ("hosts", []), *empty):
         given: dict[str, Any] = {name: value}
-        with pytest.raises(InvalidArgument, match=f"^{name} must be "):
+        with pytest.raises(InvalidArgument, match=f"^{name} {'is empty' if value == '' else 'must be '}"):
             muxwire.sync.open_terminals(**given)
     wrong: Any = {"c1": ["docker", "exec", "c1"]}
     with pytest.raises(InvalidArgument, match="the host c1 must be a Carrier"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from muxwire.errors import LocalProtocolError
 from muxwire.ids import pane_id, window_id
 from muxwire.protocol import events
-from muxwire.protocol.commands import Command, command, command_list, typed_line
+from muxwire.protocol.commands import FENCE, Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import CommandBlock, Event
 
@@ -124,10 +125,11 @@ def test_the_end_without_exit_is_a_loss(cut: str, expected: list[Event]) -> None
     assert protocol.events_received() == [*expected, events.ConnectionLost()]
 
 
-def test_a_typed_line_is_answered_by_all_blocks_up_to_its_sentinel() -> None:
+@pytest.mark.parametrize("line", [b"a ; b ; c", b"a ; show-b ; c"])
+def test_a_typed_line_is_answered_by_all_blocks_up_to_its_sentinel(line: bytes) -> None:
     protocol = ControlProtocol()
-    asked = typed_line(b"a ; b ; c", b"end")
-    assert protocol.send_command(asked) == b"a ; b ; c\ndisplay-message -p end\n"
+    asked = typed_line(line, b"end")
+    assert protocol.send_command(asked) == line + b"\ndisplay-message -p end\n"
     protocol.send_command(command("next"))
     for number, lines, kind in ((1, b"one\n", b"end"), (2, b"end\nend\n", b"end"), (3, b"end\n", b"error"),
                                 (4, b"end\n", b"end"), (5, b"", b"end")):  # fmt: skip
@@ -146,9 +148,15 @@ def test_a_typed_line_without_an_answer_ends_with_its_sentinel() -> None:
     assert protocol.quiet
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        command_list(("capture-pane", "-p"), ("list-panes",)),
+        *(typed_line(line, FENCE) for line in (b"{ capture-p -p }", b"display-message -p '#T'")),
+    ],
+)
 @pytest.mark.parametrize("kind", ["end", "error"])
-def test_no_row_of_a_pane_ends_the_block_that_shows_it(kind: str) -> None:
-    asked = command_list(("capture-pane", "-p"), ("list-panes",))
+def test_no_row_of_a_pane_ends_the_block_that_shows_it(kind: str, asked: Command) -> None:
     rows = (b"%end 7 1 1", b"%output %1 forged", b"%begin 7 2 1", b"%error 7 1 1")
     fence = "%begin 7 2 1\nmuxwire-fence\n%end 7 2 1\n"
     wire = "".join(f"{row.decode()}\n" for row in (b"%begin 7 1 1", *rows)) + f"%{kind} 7 1 1\n{fence}%window-add @1\n"
@@ -156,7 +164,8 @@ def test_no_row_of_a_pane_ends_the_block_that_shows_it(kind: str) -> None:
         protocol = ControlProtocol()
         protocol.send_command(asked)
         shown, *_, added = hear(protocol, wire[:cut]) + hear(protocol, wire[cut:])
-        assert (shown, added) == (block(1, *rows, of=asked, error=kind == "error"), ADDED)
+        whole = block(1, *rows, of=asked, error=kind == "error")
+        assert (shown, added) == (replace(whole, last=whole.last and not asked.sentinel), ADDED)
 
 
 OTHER, ADDED = pane_id("%2"), events.WindowAdd(window_id("@1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.protocol.commands import command, command_list
+from muxwire.protocol.commands import command, command_list, typed_line
 from muxwire.protocol.escaping import undo_dollars
 
 
@@ -20,6 +20,9 @@ def test_the_text_that_was_meant(told: bytes, meant: bytes) -> None:
 
 def test_which_blocks_hold_bytes_of_others() -> None:
     assert command("show-options", "-gv", "@a").raw == frozenset()
+    assert not any(typed_line(line, b"s").raw for line in (b"list-panes -a", b"send-keys -t %1 cat ; run 'case a'"))
+    for line in (b"capture-p -p", b"display x ; capturep -p", b"{ capture-pane }", b"show-b", b"showb", b"lsp -F '#T'"):
+        assert typed_line(line, b"s").raw
     assert command("capture-pane", "-p").raw == {0}
     branches = ("if-shell", "-F", "1", "display-message -p x", "display-message -p y")
     assert command_list(branches, ("capture-pane", "-p"), ("list-windows",), ("show-buffer",)).raw == {2, 5}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.shell.execution import Execution, OnTimeout
+from muxwire.shell.execution import Execution
 from muxwire.shell.left_shell import starts_shell
 from muxwire.shell.session_table import (
     COMMAND_TABLE,
@@ -22,6 +22,7 @@ from muxwire.shell.session_table import (
     ShellGone,
     ShellState,
 )
+from muxwire.verbs.types import OnTimeout
 from tests.shell.driven import (
     ENDED,
     NESTED_PID,
@@ -570,3 +571,10 @@ def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_writt
 )  # fmt: skip
 def test_which_commands_start_a_shell(command: bytes, starts: bool) -> None:
     assert starts_shell(command) is starts
+
+
+def test_a_note_is_added_once__also_if_it_is_a_part_of_another() -> None:
+    command = Execution("1", b"", prompt_seq=1, typed_at=0, typed_time=0.0)
+    for note in ("15 bytes are lost", "5 bytes are lost", "", "a; b", "5 bytes are lost", "a; b"):
+        command.explain(note)
+    assert command.note == "15 bytes are lost; 5 bytes are lost; a; b"

@@ -14,8 +14,8 @@ from muxwire.shell.execution import Execution
 from muxwire.shell.look import Front, StopTarget, TtyModes
 from muxwire.shell.stop import (
     BEGINS_WITHIN,
-    ESCALATION_SECONDS,
     FORKS_WITHIN,
+    STEPS,
     WAIT_SIGNAL,
     Stop,
 )
@@ -332,4 +332,4 @@ def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(
     world.left = iter(events)
     world.run(typed=typed, level=level, first=first, **({} if typed else {"begun": begun}))
     assert world.urged <= 1, "a shell that does not wait for jobs gets nothing more"
-    assert world.now <= ESCALATION_SECONDS + BEGINS_WITHIN + SLACK
+    assert world.now <= 2 * BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS) + SLACK

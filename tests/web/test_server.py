@@ -73,7 +73,7 @@ async def request(
 async def web_of(terminals: Terminals) -> AsyncIterator[Web]:
     with anyio.fail_after(DEADLINE):
         async with anyio.create_task_group() as tasks:
-            yield Web(terminals, tasks, names=("box.example",))
+            yield Web(terminals, tasks, names=("Box.Example",))
             tasks.cancel_scope.cancel()
 
 

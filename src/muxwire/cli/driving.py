@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.console import STDOUT
 from muxwire.cli.options import (
     AS_JSON,
     NO_COLOURS,
@@ -161,7 +162,8 @@ async def _wait(console: Console, terminals: Terminals, arguments: argparse.Name
     if arguments.json:
         console.document(outcome)
     elif outcome.outcome == "met":
-        console.say(outcome.match)
+        # A regex matches what the program wrote, where a terminal may find orders to it.
+        console.say(*map(str if console.sizes[STDOUT] is None else shown, outcome.match.split("\n")))
     return 0 if outcome.outcome == "met" else _unmet(console, arguments, outcome.outcome, arguments.timeout)
 
 

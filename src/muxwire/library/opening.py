@@ -111,11 +111,10 @@ async def start(
         raise InvalidArgument(
             "start() needs asyncio", remedy="under trio: async with muxwire.open_terminals() as terminals"
         )
-    block = _instance(
+    owner = OwnTask(_instance(
         name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ,
         close_idle=close_idle, hosts=hosts,
-    )  # fmt: skip
-    owner = OwnTask(block)
+    ))  # fmt: skip
     terminals = await owner.enter(tied=False)
     terminals.leave = owner.leave
     return terminals
@@ -135,11 +134,10 @@ def own_terminals(
 
     InstanceUnavailable, at the first use of the instance, while another process has it.
     """
-    block = _instance(
+    return in_own_task(_instance(
         name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ,
         close_idle=close_idle, hosts=hosts, here=True,
-    )  # fmt: skip
-    return in_own_task(block)
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +167,14 @@ def _instance(
     given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
     for parameter, value in (given | {"close_idle": close_idle, "hosts": hosts}).items():
         check(all_parameters(_Opening)[parameter], value)
+        if value == "":  # as `--socket "$UNSET"` gives it, which was to mean somebody's server
+            raise InvalidArgument(f"{parameter} is empty", remedy="give a value, or leave it out")
     check_hosts(hosts or {})
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
         raise InvalidArgument("name, socket and socket_name cannot be combined", remedy="give one of them")
-    adopted = Path(socket) if socket else None
+    adopted = Path(socket) if socket is not None else None
     if socket_name is not None:
         from muxwire.instance.adopted import socket_of  # late: few have to do with a person's server
 

@@ -44,8 +44,8 @@ from muxwire.verbs.catalogue import (
     Wait,
     Watching,
 )
-from muxwire.verbs.describe import Says
-from muxwire.verbs.types import ACTIVE
+from muxwire.verbs.describe import Says, Verb
+from muxwire.verbs.types import ACTIVE, Positive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -108,6 +108,15 @@ class WatchingIn(Watching):
     """The events of tabs that are named; none: of all."""
 
     targets: Annotated[Targets, Says(is_here=True)] = field(default=(), kw_only=False)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryOf(Verb):
+    """How many of the commands that ended in tabs that are named; none: in all."""
+
+    targets: Annotated[Targets, Says(is_here=True)] = field(default=(), kw_only=False)
+    limit: Positive = 100
 
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
@@ -248,8 +257,7 @@ class Terminals:
         for machine in self._hosts.machines:
             await machine.life.look()
             lists.append(await list_tabs(machine.life.running, machine.book, self.seat, **asked.words))
-        tabs = tuple(tab for one in lists for tab in one.tabs)
-        return replace(lists[0], tabs=tabs, unreached=self._hosts.unreached)
+        return replace(lists[0], tabs=tuple(tab for one in lists for tab in one.tabs), unreached=self._hosts.unreached)
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
         """Closed tabs that `list_tabs` does not know, whose logs can be read by these ids.
@@ -299,8 +307,11 @@ class Terminals:
                     raise
         machine = self._hosts.latest(self.seat)
         async with self._making:
-            mine = [tab for tab in machine.book.in_order() if tab in self.seat.made]
-            free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
+            free = [
+                tab
+                for tab in machine.book.in_order()
+                if tab in self.seat.made and tab.state == "prompt" and tab.pane.use.last < inf
+            ]
             other = free[-1] if free else await self.create_tab(**await busy.like(), host=machine.name)
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
 
@@ -515,15 +526,18 @@ class Terminals:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
         return await read_chunk(await self._log_source(target), asked)
 
-    async def history(self, targets: Targets = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
-        """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
-        tabs = [await self.known_tab(name) for name in self._names_of(targets)]
+    @takes(HistoryOf)
+    async def history(self, asked: HistoryOf) -> tuple[CommandRecord, ...]:
+        """The last `limit` commands that ended in `targets` (none: in every tab), the newest last.
+
+        NoSuchTarget, InvalidArgument (a limit below 1).
+        """
+        tabs = [await self.known_tab(name) for name in self._names_of(asked.targets)]
         if self._book.history is not None:
             self._book.events.catch_up()
             await self._book.history.flush()
-        of = {(tab.generation, tab.key) for tab in tabs}
-        home = self.folders.state / self.folders.instance
-        return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit, self._book.runs))
+        home, of = self.folders.state / self.folders.instance, {(tab.generation, tab.key) for tab in tabs}
+        return tuple(await anyio.to_thread.run_sync(read_history, home, of, asked.limit, self._book.runs))
 
     async def _log_source(self, target: Target, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""

@@ -116,7 +116,7 @@ def read_history(
     limit: int,
     runs: Callable[[str], bool] = lambda _command_id: False,
 ) -> list[CommandRecord]:
-    """Return the last `limit` commands of an instance's journal, the newest last. Blocks on the disk.
+    """Return the last `limit` commands of an instance's journal, at least one, the newest last. Blocks on the disk.
 
     `tabs`: the generation and the id of those that are wanted; none: all are. `runs`: whether the command of an id has
     not ended yet: a process that left it running has written an entry for it all the same, without an exit code.

@@ -1,8 +1,8 @@
 """tmux's control mode without I/O: bytes in, events out, commands to bytes.
 
 `ControlProtocol` (control.py) is the connection. `receive_data` takes bytes that may be cut anywhere,
-`events_received` returns frozen values (events.py), `send_command` returns the line to write. Nothing that tmux sends
-raises. The package knows no clock, no file and no pane of muxwire's.
+`events_received` returns values that nobody changes (events.py), `send_command` returns the line to write. Nothing
+that tmux sends raises. The package knows no clock, no file and no pane of muxwire's.
 
 Rules (tmux(1) CONTROL MODE; control.c, control-notify.c, cmd-queue.c):
 

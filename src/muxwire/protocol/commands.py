@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import LocalProtocolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 # tmux parses a line on the thread that serves every pane: 1 MB takes 60 ms, 10 MB 0.8 s, 100 MB 47 s.
 MAX_COMMAND_BYTES = 1024 * 1024
@@ -21,8 +21,10 @@ MAX_COMMAND_BYTES = 1024 * 1024
 _IF_SHELL = ("if-shell", "if")
 # What these print are bytes of a pane or a buffer; all others print text of tmux's own. A program can draw rows that
 # look like the line which ends a block: it needs the time, and to guess a small number. So a fence is printed after
-# each of these, which no program knows: each connection has its own in place of this one.
+# each of these, which no program knows: each connection has its own in place of this one. muxwire calls them by these
+# names. In a typed line they may stand anywhere, cut short, and a format may show a title: its sentinel is its fence.
 _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
+_MAY_BE_RAW = re.compile(rb"#|(?<![\w-])(?:ca|cap[a-z-]*|show-?b[a-z]*)(?![\w-])")
 FENCE = b"muxwire-fence"
 
 # One argument as tmux's command parser reads it back, byte for byte (`yylex_token` in cmd-parse.y). Between double
@@ -41,6 +43,7 @@ ASKS_SENTINEL = b"display-message -p "
 
 _FIRST: frozenset[int] = frozenset((0,))
 _NONE: frozenset[int] = frozenset()
+_ALL = range(MAX_COMMAND_BYTES)  # more blocks than a line can have
 
 
 @final
@@ -51,14 +54,15 @@ class Command:
     `blocks` is how many blocks will answer it. `raw` are those whose text is a pane's or a buffer's, `more` the names
     of a list's further commands.
 
-    `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them.
-    In every other line a block with the fence follows each of `raw`, which callers are not shown.
+    `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them. If
+    one of those may be raw, all of them count as such. In every other line a block with the fence follows each of
+    `raw`, which callers are not shown.
     """
 
     name: str
     line: bytes
     blocks: int = 1
-    raw: frozenset[int] = frozenset()
+    raw: Collection[int] = frozenset()
     more: tuple[str, ...] = ()
     sentinel: bytes = b""
 
@@ -120,9 +124,12 @@ def typed_line(line: bytes, sentinel: bytes) -> Command:
     if b"\n" in line or b"\0" in line:
         raise LocalProtocolError("one line holds neither a newline nor a NUL byte", remedy="send the lines one by one")
     _refuse_long(len(line))
-    name = line.split(None, 1)[0].decode("utf-8", "replace")
-    raw = _FIRST if name in _RAW else _NONE
-    return Command(name, b"%s\n%s%s" % (line, ASKS_SENTINEL, sentinel), raw=raw, sentinel=sentinel)
+    return Command(
+        line.split(None, 1)[0].decode("utf-8", "replace"),
+        b"%s\n%s%s" % (line, ASKS_SENTINEL, sentinel),
+        raw=_ALL if _MAY_BE_RAW.search(line) else _NONE,
+        sentinel=sentinel,
+    )
 
 
 def sent_line(line: bytes) -> Command:

@@ -54,7 +54,8 @@ class Correlation:
     4. A parse error is one %error block for the whole line, which rule 3 covers.
     5. A block closes only on %end or %error with the time, number and flags of its %begin. Every other line in it
        is output, also one that looks like a guard. Where the output is a pane's or a buffer's, a line of it may have
-       the same: such a block closes on the last of them before its fence, a text that is printed after it.
+       the same: such a block closes on the last of them before its fence, a text that is printed after it. The fence
+       of a typed line is its sentinel: what a block of it shows can still look like the end of an earlier one.
     6. A command with a sentinel has any number of blocks, errors too; the one that holds just the sentinel is the last.
     7. A block with flag 1 that answers no line means that the count is lost. Answers would then reach the
        wrong callers, so the connection is given up.
@@ -110,9 +111,13 @@ class OpenBlock:
         error = b"%error" + self.guard
         return min(end, lines.index(error, begin)) if error in lines[begin:end] else end
 
-    def cut(self) -> list[bytes]:
-        """Cut off what came after a block that has a fence, from its guard on; nothing while the fence is to come."""
-        if self.fence not in self.lines:
+    def cut(self, more: list[bytes]) -> list[bytes]:
+        """Take more lines, and cut off what came after the block, from its guard on; nothing before its fence has come.
+
+        Each line is looked at once: a large screen comes in many pieces.
+        """
+        self.lines += more
+        if self.fence not in more:
             return []
         guards = (b"%end" + self.guard, b"%error" + self.guard)
         before = enumerate(self.lines[: self.lines.index(self.fence)])
@@ -183,9 +188,9 @@ class ControlProtocol:
                 payloads.append(line[start:])
                 continue
             block = self._block
-            if block is not None and block.fence:
-                block.lines += lines[number:]
-                if rest := block.cut():
+            # A block that begins with its fence is the one that prints it: a typed line's last.
+            if block is not None and block.fence and (block.lines or [line])[0] != block.fence:
+                if rest := block.cut(lines[number:]):
                     self._close_block(block, error=rest[0].startswith(b"%error"))
                     self._receive_lines(rest[1:])
                 return

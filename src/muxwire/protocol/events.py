@@ -1,4 +1,4 @@
-"""Everything that tmux can say in control mode, one frozen value each.
+"""Everything that tmux can say in control mode, one value each, which nobody changes.
 
 A class is named as its notification is: `%window-add` is WindowAdd. Four are no notifications of tmux: CommandBlock (a
 reply), UnknownNotification, StrayLine (text outside any block: late errors and output of hooks) and ConnectionLost (the

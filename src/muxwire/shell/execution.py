@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Literal, final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muxwire.verbs.types import OnTimeout
+
 
 # `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
 SIGNAL_STATUS = 128
@@ -28,10 +30,6 @@ INTERRUPTED = SIGNAL_STATUS + 2
 # not known how, or whether. `shell_lost`: the nested shell that it was typed into is gone; how far it came is not
 # known. `never_ran`: the line was typed, and the shell provably ran none of it.
 Ending = Literal["", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
-
-
-# What becomes of a command whose time is over.
-OnTimeout = Literal["interrupt", "leave"]
 
 # The states of a command: its line was typed, its output has begun, it has ended in one of these ways.
 Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
@@ -196,7 +194,7 @@ class Execution:
             self.explain(note)
 
     def explain(self, note: str) -> None:
-        if note and note not in self.note:
+        if note and f"; {note}; " not in f"; {self.note}; ":  # one note may be a part of another
             self.note = f"{self.note}; {note}" if self.note else note
 
     def ends_with(self, call: Callable[[], object]) -> None:

@@ -51,8 +51,6 @@ LOST_AFTER = 0.1
 # Seconds that a nested shell has to say how its command ended, once it was asked: as for a probe. Nothing is sent
 # meanwhile, for C-c would throw the question away. At a load of 20 on two processors an answer took more than 0.6 s.
 ANSWERS_WITHIN = 5.0
-# All of it, for a command that nothing but the last step ends.
-ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
 # Between two looks at a command that has been sent a signal: most of its end is reported by marks.
 WATCH_SECONDS = 0.05
 

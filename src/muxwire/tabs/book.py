@@ -63,7 +63,7 @@ class TabBook:
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
         self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
-        self.awaited = ""  # what the call that was begun last waits for, in words
+        self.awaited: dict[object, str] = {}  # what calls wait for, in words, the one that was begun last at the end
         self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
         self.seats: list[Seat] = [] if parent is None else parent.seats
         self._tasks = tasks
@@ -75,12 +75,13 @@ class TabBook:
 
     @contextmanager
     def awaiting(self, what: str) -> Iterator[None]:
-        """Say what a call waits for, for the time of the block."""
-        before, self.awaited = self.awaited, f"waits for {what[:DOING_CHARS]!r}"
+        """Say what a call waits for, for the time of the block; other calls' blocks end before it or after it."""
+        # `#[` begins a style in a status line (tmux(1) STYLES).
+        self.awaited[own := object()] = f"waits for {what[:DOING_CHARS].replace('#', '')!r}"
         try:
             yield
         finally:
-            self.awaited = before
+            del self.awaited[own]
 
     def latest(self, seat: Seat | None = None) -> str:
         """The key of the open tab that a seat used last, "" if it has none; without a seat, that anybody used last.

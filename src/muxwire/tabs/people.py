@@ -181,11 +181,11 @@ def doing(book: TabBook) -> str:
     tab = book.open.get(book.latest())
     running = tab.pane.session.running if tab is not None else None
     if tab is None or running is None:
-        return book.awaited
+        return next(reversed(book.awaited.values()), "")
     first = (running.command.decode("utf-8", "replace").splitlines() or [""])[0][:DOING_CHARS]
     # `#[` begins a style in a status line (tmux(1) STYLES).
     words = "".join(sign if sign.isprintable() else "?" for sign in first).replace("#", "")
-    if running.asked_at == tab.pane.stream.shown_end:
+    if running.waits_at(tab.pane.stream.shown_end):
         return f"{tab.key} waits for {running.asked_for}: {words}"
     return f"{tab.key} runs {words}"
 

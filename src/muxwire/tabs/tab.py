@@ -278,7 +278,7 @@ class Tab:
             reason=self.end_reason,
             last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
             last_exit_code=last.exit_code if last is not None else None,
-            created=round(time.time() - self.created) if self.created else None,
+            created=round(max(0.0, time.time() - self.created)) if self.created else None,
             used=round(max(0.0, time.monotonic() - pane.use.last)),
             host=link.host if link is not None else "",
             link=link.state if link is not None else "",
@@ -474,9 +474,9 @@ class Tab:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
-        after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as a condition is
-        met (`until` and the others, as for `wait_for`) or, without one, the program waits for input, and when the
-        command has ended. A condition without `wait` has 30 seconds.
+        after them. With `wait` the answer comes too, that many seconds after the last key at the latest: as soon as a
+        condition is met (`until` and the others, as for `wait_for`) or, without one, the program waits for input, and
+        when the command has ended. A condition without `wait` has 30 seconds.
         `answers` are lines that are entered one by one, after the keys if there are any: each when the program waits
         for input again, as long as it does; `asked` of the result has the questions. Keys are names under `paste` too.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
@@ -582,7 +582,7 @@ class Tab:
         return said_idle(result, asked.idle) if outcome == "idle" else result
 
     async def runs(self, command_id: str) -> bool:
-        """Whether a command that ran here still runs; what it wrote is still to be answer. NoSuchTarget."""
+        """Whether a command that ran here still runs; what it wrote is still to be given. NoSuchTarget."""
         execution = self._command(command_id)
         if execution.running:
             await examine.for_result(self.runner.port, execution)

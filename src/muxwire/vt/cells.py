@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire.vt.ring import RingBuffer
 
 
-_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+COLOUR_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
 # Programs use a few dozen combinations; a picture shown in true colours has a thousand.
 _STYLES_KEPT = 4096
@@ -94,7 +94,7 @@ def changed(before: Pen, parameters: str) -> Pen:
 
 def _colours() -> dict[int, dict[str, str]]:
     table: dict[int, dict[str, str]] = {39: {"fg": ""}, 49: {"bg": ""}}
-    for number, name in enumerate(_NAMES):
+    for number, name in enumerate(COLOUR_NAMES):
         table |= {30 + number: {"fg": name}, 40 + number: {"bg": name}}
         table |= {90 + number: {"fg": f"bright{name}"}, 100 + number: {"bg": f"bright{name}"}}
     return table
@@ -170,7 +170,7 @@ def _indexed(number: int) -> str:
     if not 0 <= number <= 255:
         return ""
     if number < 16:
-        return _NAMES[number] if number < 8 else f"bright{_NAMES[number - 8]}"
+        return COLOUR_NAMES[number] if number < 8 else f"bright{COLOUR_NAMES[number - 8]}"
     return f"colour{number}"
 
 

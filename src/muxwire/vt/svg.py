@@ -7,7 +7,7 @@ from html import escape  # xml.sax.saxutils would import urllib, which takes lon
 from itertools import groupby
 from typing import TYPE_CHECKING, final
 
-from muxwire.vt.cells import PLAIN, Style
+from muxwire.vt.cells import COLOUR_NAMES, PLAIN, Style
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ class Theme:
     sixteen: Mapping[str, str]
 
 
-_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-_SIXTEEN = (*_NAMES, *(f"bright{name}" for name in _NAMES))
+_SIXTEEN = (*COLOUR_NAMES, *(f"bright{name}" for name in COLOUR_NAMES))
 
 
 def _sixteen(*colours: str) -> dict[str, str]:

@@ -123,7 +123,7 @@ class Web:
     ) -> None:
         """`names`: further values of `Host`. `report` is told who comes and who takes control."""
         self._terminals = terminals
-        self._names, self._report = names, report
+        self._names, self._report = {name.lower() for name in names}, report
         self._codes: dict[str, tuple[float, bool]] = {}
         self._keys: dict[bytes, bool] = {}  # by the SHA-256 of a browser's key: whether it may take control and answer
         self._viewers: dict[str, Viewer] = {}

@@ -55,7 +55,8 @@ def owners(places: Folders) -> Iterator[Finding]:
         try:
             with socket.socket(socket.AF_UNIX) as tried:
                 tried.bind(str(path))
-            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+            # The program of an owner: NixOS, for one, has no /bin/true.
+            os.waitpid(os.posix_spawn(sys.executable, [sys.executable, "-ISc", ""], os.environ), 0)
         except OSError as error:
             message = f"no process can own a named instance here ({error.strerror}): each verb is a whole muxwire"
             yield Finding("owner", "warning", message, "allow sockets in the runtime directory, and new processes")
@@ -86,7 +87,7 @@ def locale(environ: Mapping[str, str]) -> Finding:
     remedy = f"export {name}=C.UTF-8"
     if not value:
         return Finding("locale", "warning", "none is set: programs in the panes treat text as ASCII", remedy)
-    if not value.lower().endswith(_UTF8):
+    if not value.lower().partition("@")[0].endswith(_UTF8):  # `ca_ES.UTF-8@valencia` has a modifier
         return Finding("locale", "warning", f"{name}={value} is not UTF-8: programs in the panes may print `?`", remedy)
     # -I: what the caller's Python would import must not matter. The variables of the locale count all the same.
     argv = [sys.executable, "-I", "-c", _TRY_LOCALE]
