@@ -102,6 +102,16 @@ async def test_a_rotation_while_somebody_reads_shows_each_byte_once(
     assert layout.live_first == 3500
 
 
+def test_a_log_that_cannot_be_opened_whole_leaves_no_file_open(path: Path) -> None:
+    for file in (path, gaps_path(path), segment_path(path, 0)):
+        file.touch()
+    segment_path(path, 1).symlink_to(path)  # as another user's file would be, it is refused
+    before = [*Path("/proc/self/fd").iterdir()]
+    with pytest.raises(OSError, match="symbolic links"):
+        open_log(path)
+    assert [*Path("/proc/self/fd").iterdir()] == before
+
+
 async def test_a_reader_keeps_what_is_retired_under_it(path: Path) -> None:
     await write(path, LINES)
     with LogFileReader(path) as log:
