@@ -102,10 +102,9 @@ async def test_a_rotation_while_somebody_reads_shows_each_byte_once(
     assert layout.live_first == 3500
 
 
-def test_a_log_that_cannot_be_opened_whole_leaves_no_file_open(path: Path) -> None:
-    for file in (path, gaps_path(path), segment_path(path, 0)):
-        file.touch()
-    segment_path(path, 1).symlink_to(path)  # as another user's file would be, it is refused
+async def test_a_log_that_cannot_be_opened_whole_leaves_no_file_open(path: Path) -> None:
+    await write(path, LINES)
+    segment_path(path, 9999).symlink_to(path)  # is refused, like a file of another user
     before = [*Path("/proc/self/fd").iterdir()]
     with pytest.raises(OSError, match="symbolic links"):
         open_log(path)

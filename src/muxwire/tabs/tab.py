@@ -268,7 +268,7 @@ class Tab:
             name=self.name,
             active=self.key == latest and not pane.session.dead,
             pane_id=self.prefix + self.pane_id,
-            session=self.session,
+            session=self.prefix + self.session,
             state=self.state,
             log_path=str(self.log_path),
             next_byte=self.next_byte,
