@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -547,14 +547,17 @@ class Terminals:
             return find_log(machine.life.folders, target, error)
         return LogSource(tab.log_path, tab)
 
-    def leave_running(self, leave: bool = True) -> None:
+    def leave_running(self, until: ExitStack | None = None) -> None:
         """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
+
+        If a stack is given, until that is closed: for as long as the calls of one of several clients are cancelled.
 
         The next process takes the command up. A transient instance ends with its process, and every command in it:
         what does not end at once, the watchdog ends when this process has gone.
         """
         for machine in self._hosts.machines:
-            machine.book.leaves_running = leave
+            machine.book.leaving.append(until)
+            (until or ExitStack()).callback(machine.book.leaving.remove, until)
 
     @takes(SetHistoryLimit)
     async def set_history_limit(self, asked: SetHistoryLimit) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, final
@@ -64,7 +64,8 @@ class TabBook:
         )
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
-        self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
+        # While it is not empty, a call that is cancelled interrupts nothing: this process ends, or a client has gone.
+        self.leaving: list[ExitStack | None] = []
         self.awaited = ""  # what the call that was begun last waits for, in words
         self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
         self.seats: list[Seat] = [] if parent is None else parent.seats

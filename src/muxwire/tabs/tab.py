@@ -424,7 +424,7 @@ class Tab:
                     await self.runner.interrupt_overdue(execution)
                     await note_left(self.pane, execution)
         except anyio.get_cancelled_exc_class():
-            if not self.book.leaves_running:
+            if not self.book.leaving:
                 self.book.spawn(lambda: self.runner.interrupt(execution))
             raise
         return outcome
