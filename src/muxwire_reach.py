@@ -147,20 +147,20 @@ def _start(name: str, log: str, environ: Mapping[str, str]) -> None:
         (os.POSIX_SPAWN_DUP2, 0, 1),
         (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600),
     )
-    try:
-        child = os.posix_spawn(
-            python, words, environ, file_actions=descriptors, setsid=True, setsigmask=(),
-            setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
-        )  # fmt: skip
-        os.waitpid(child, 0)
-    except ChildProcessError:  # SIGCHLD is ignored: the kernel has waited for it
-        pass
-    finally:
-        os.close(say)
-    said = b""
-    while said != b"+" and (piece := os.read(ready, 4096)):
-        said += piece
-    os.close(ready)
+    with open(ready, "rb", 0) as told:
+        try:
+            child = os.posix_spawn(
+                python, words, environ, file_actions=descriptors, setsid=True, setsigmask=(),
+                setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+            )  # fmt: skip
+            os.waitpid(child, 0)
+        except ChildProcessError:  # SIGCHLD is ignored: the kernel has waited for it
+            pass
+        finally:
+            os.close(say)
+        said = b""
+        while said != b"+" and (piece := told.read(4096)):
+            said += piece
     if said != b"+":
         raise OwnerUnreachable(said.decode("utf-8", "replace") or "the owner did not start")
 

@@ -341,7 +341,7 @@ class TabInfo:
 @final
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """One session of the server, with the clients attached to it (muxwire's not counted)."""
+    """One session, `HOST/SESSION` on another machine, with the clients attached to it (muxwire's not counted)."""
 
     name: str
     window_count: int

@@ -42,7 +42,8 @@ async def test_first_bytes_of_new_panes_are_kept_among_floods() -> None:
 async def test_a_detached_pane_is_heard_no_more() -> None:
     transport = MemoryTransport()
     observer = Observer()
-    async with ControlClient(transport, on_chunk=observer.wake) as client:
+    async with ControlClient(transport) as client:
+        client.taps.append(observer.wake)
         written = collect(client, observer, PANE)
         transport.feed(b"%output %1 a\\012\n")
         await observer.until(lambda: written == b"a\n")

@@ -110,7 +110,8 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
         process.send_signal(signal.SIGKILL)
         await gone(children)
         observer = Observer()
-        async with ControlClient(start_tmux(str(socket)), on_chunk=observer.wake) as client:
+        async with ControlClient(start_tmux(str(socket))) as client:
+            client.taps.append(observer.wake)
             assert await server_pid(client) == server
             (row,) = await client.command("list-panes", "-t", ":1", "-F", "#{pane_id}")
             written = observer.outputs[pane_id(row.decode())] = bytearray()

@@ -32,8 +32,8 @@ class Observer:
         self.outputs: dict[PaneId, bytearray] = {}
         self._heard = anyio.Event()
 
-    def wake(self) -> None:
-        """Let waiters look again (the client's `on_chunk`)."""
+    def wake(self, *_: bytes) -> None:
+        """Let waiters look again, once what came has been read (one of the client's `taps`)."""
         heard, self._heard = self._heard, anyio.Event()
         heard.set()
 
@@ -83,7 +83,7 @@ async def open_private_tmux(
     with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as folder:
         process = start_tmux(f"{folder}/s", tmux=tmux)
         observer = Observer()
-        client = ControlClient(process, on_notification=observer.notifications.append, on_chunk=observer.wake)
-        client.taps.extend(taps)
+        client = ControlClient(process, on_notification=observer.notifications.append)
+        client.taps.extend((observer.wake, *taps))
         async with client:
             yield PrivateTmux(client, observer, process, f"{folder}/s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import anyio
 import pytest
@@ -48,3 +49,17 @@ async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) 
     for wrong in ({"cwd": str(folder / "nothing")}, {"shell": "no-such-shell"}, {"command": ["no-such-program"]}):
         with pytest.raises(InvalidArgument, match="box"):
             await terminals.create_tab(host="box", **wrong)
+
+
+async def test_which_tab_is_meant_is_asked_of_all_machines(terminals: Terminals, tab: Tab) -> None:
+    here = await terminals.create_tab()
+    there = await terminals.create_tab(host="box", name="build", session="work")
+    tab.book.spawn(AsyncMock(side_effect=OSError))  # as without a descriptor: nothing is wrong with the machine
+    assert [await terminals.tab("=") for _ in range(2)] + [
+        await terminals.tab(f"box/work{of_it}") for of_it in ("", ":build", ":0")
+    ] == [here, there, there, there, there]
+    listed = await terminals.list_tabs(session="box/work")
+    assert ([row.window_id for row in listed], [row.name for row in listed.sessions]) == ([there.key], ["box/work"])
+    assert [row.window_id for row in await terminals.list_tabs() if row.active] == [there.key]
+    await terminals.close_session("box/work", force=True)
+    assert (await terminals.tab_or_new())[0] is here

@@ -102,6 +102,15 @@ async def test_a_rotation_while_somebody_reads_shows_each_byte_once(
     assert layout.live_first == 3500
 
 
+async def test_a_log_that_cannot_be_opened_whole_leaves_no_file_open(path: Path) -> None:
+    await write(path, LINES)
+    segment_path(path, 9999).symlink_to(path)  # is refused, like a file of another user
+    before = [*Path("/proc/self/fd").iterdir()]
+    with pytest.raises(OSError, match="symbolic links"):
+        open_log(path)
+    assert [*Path("/proc/self/fd").iterdir()] == before
+
+
 async def test_a_reader_keeps_what_is_retired_under_it(path: Path) -> None:
     await write(path, LINES)
     with LogFileReader(path) as log:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -72,6 +74,14 @@ def test_a_newer_version(mine: str, other: str, *, newer: bool) -> None:
 
 def test_the_client_is_of_the_version_of_the_package() -> None:
     assert muxwire.__version__ == muxwire_reach.VERSION
+
+
+def test_nothing_stays_open_if_no_process_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    before = [*Path("/proc/self/fd").iterdir()]
+    with pytest.raises(FileNotFoundError):
+        muxwire_reach.started("work", str(tmp_path / "run"), {})
+    assert [*Path("/proc/self/fd").iterdir()] == before
 
 
 @pytest.fixture

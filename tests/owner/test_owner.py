@@ -15,11 +15,13 @@ import subprocess
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from unittest.mock import AsyncMock, Mock
 
 import anyio
 import pytest
 
 from muxwire.client.watchdog import rows_of
+from muxwire.owner import agents
 from muxwire.owner.server import Owner, listen
 from tests.deadline import until
 from tests.owner.conftest import NAME, User
@@ -296,3 +298,14 @@ async def test_a_socket_of_another_user_is_not_spoken_to(user: User) -> None:
         async with user.agent() as agent:
             assert await agent.shell("echo by itself") == "by itself\n"
         assert other.communicate()[0] == b"b''\n"
+
+
+async def test_an_agent_whose_connection_fails_has_left_like_any_other(
+    alone: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what another agent cancels from then on would go on."""
+    # When the calls are about to be cancelled.
+    monkeypatch.setattr(agents, "serve_connection", AsyncMock(side_effect=lambda *words: {}[words[-1]()]))
+    with pytest.raises(KeyError):
+        await agents.read_serve("serve")[0](alone, Mock())
+    assert not alone._book.leaving

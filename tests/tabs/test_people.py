@@ -17,10 +17,10 @@ class Server:
     """Says that one person is attached, and calls `then` before whoever asked goes on."""
 
     closed = True  # nothing is shown to anybody
-    role = "owner"
+    role, prefix = "owner", ""
 
     def __init__(self) -> None:
-        self.client = self.sessions = self.access = self
+        self.client = self.sessions = self.access = self.host = self
         self.then: Callable[[], None] = lambda: None
 
     async def ask(self, *_commands: object) -> list[tuple[bytes, ...]]:

@@ -1,6 +1,7 @@
 """What a client does with a tmux, the same at every run, so that there are recordings of it.
 
-    client = ControlClient(transport, on_notification=observer.notifications.append, on_chunk=observer.wake)
+    client = ControlClient(transport, on_notification=observer.notifications.append)
+    client.taps.append(observer.wake)
     async with client:
         await SCENARIOS["window_lifecycle"](client, observer)
 

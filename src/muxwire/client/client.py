@@ -262,19 +262,18 @@ class ControlClient:
         transport: Transport,
         *,
         on_notification: Callable[[Event], None] | None = None,
-        on_chunk: Callable[[], None] | None = None,
         attaches: bool = False,
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
-        `on_notification` gets every event that is neither output of a pane nor the answer to a command;
-        `on_chunk` is called once after all events of one read. `reconnect` is awaited when the transport has ended and
-        no call asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
-        with; then `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches`
-        nothing is sent before tmux has answered the command of its own command line: a server that ran before reads
-        the input of a control client before it has attached it to its session.
+        `on_notification` gets every event that is neither output of a pane nor the answer to a command. `reconnect` is
+        awaited when the transport has ended and no call asked for that: it gets the reason and returns "" if the
+        transport works again, else the reason to end with; then `on_reconnected` is called, before anything is read.
+        Commands fail in the meantime. With `attaches` nothing is sent before tmux has answered the command of its own
+        command line: a server that ran before reads the input of a control client before it has attached it to its
+        session.
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
@@ -286,7 +285,6 @@ class ControlClient:
         self._turned_at = 0.0  # when the event loop last had a turn, as far as we know
         self._transport = transport
         self._on_notification = on_notification
-        self._on_chunk = on_chunk
         self._reconnect = reconnect
         self._on_reconnected = on_reconnected
         self._reconnecting = ""  # why the transport ended, until it works again
@@ -395,10 +393,7 @@ class ControlClient:
 
     def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
         """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
-        return self.submit_lists(commands)[0]
-
-    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
-        return self.submit_prepared(prepared_lists(*lists))
+        return self.submit_prepared(prepared_lists(commands))[0]
 
     def submit_line(self, line: str) -> Pending:
         """Write a line in tmux's own language as it is, to be answered by any number of blocks.
@@ -558,8 +553,6 @@ class ControlClient:
                 self._answer(event)
             else:
                 self._notify(event)
-        if self._on_chunk is not None:
-            self._on_chunk()
 
     def _answer(self, block: CommandBlock) -> None:
         self.patience.answered_at = time.monotonic()

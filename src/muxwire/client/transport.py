@@ -91,9 +91,6 @@ DRAINED_SECONDS = 10.0
 # tmux says in one line why it cannot start.
 _STDERR_BYTES = 4096
 
-# Linux only, and only in Python's fcntl from 3.10; the number is of <linux/fcntl.h>.
-_F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", 0)
-
 
 class ProcessPipes:
     """The pipes of a child that speaks control mode."""
@@ -309,10 +306,9 @@ def not_started(what: str, error: OSError) -> TmuxUnavailable:
 
 def _pipe() -> tuple[int, int]:
     read_end, write_end = os.pipe()
-    if _F_SETPIPE_SZ:
-        # EPERM beyond the user's share of pipe memory: the default size is only slower.
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(write_end, _F_SETPIPE_SZ, PIPE_BYTES)
+    # EPERM beyond the user's share of pipe memory: the default size is only slower.
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return read_end, write_end
 
 

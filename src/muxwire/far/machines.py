@@ -18,7 +18,7 @@ from muxwire.far.carriers import Carrier
 from muxwire.far.hosts_file import checked_host_name, read_hosts
 from muxwire.far.links import links, why_ended
 from muxwire.host.descriptors import make_room
-from muxwire.ids import host_of
+from muxwire.ids import LAST_USED, USED_BEFORE, host_of
 from muxwire.library.machine import Machine, Machines
 
 if TYPE_CHECKING:
@@ -129,13 +129,11 @@ class FarMachines(Machines):
             self._given[name] = carrier
         return name
 
-    async def close(self, host: str | Way, seat: Seat) -> None:
+    async def close(self, host: str | Way) -> None:
         name = self._name_of(host)
         if (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
         await there.life.stop_server()
-        if seat.away == name:
-            seat.away = ""
 
     async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
         for name in self._left() if "/" in target else ():
@@ -201,13 +199,15 @@ class FarMachines(Machines):
         """Those with a server, or that had a tab. Others stay in `_used`: a call may be starting a server there."""
         return {name: there for name, there in self._used.items() if there.life.running or there.book.closed}
 
-    def latest(self, seat: Seat) -> Machine:
-        return self._used.get(seat.away, self.here)
-
     def _split(self, target: str, seat: Seat) -> tuple[Machine, str]:
         """Whose tab a client means, and what it is called there."""
-        if target == ".":
-            return self.latest(seat), target
+        latest = self.latest(seat)
+        if target == LAST_USED:
+            return latest, target
+        if target == USED_BEFORE:
+            # A key that comes again stays where it is.
+            before = [*{key: there for there, key in self.last_used(seat)}.values(), latest, latest][1]
+            return before, target if before is latest else LAST_USED
         # The name of a pod's container begins with the name of the pod, so longer names are tried first.
         for name in sorted(found := self._with_tabs, key=len, reverse=True):
             if target.startswith(f"{name}/"):

@@ -21,7 +21,7 @@ from muxwire.errors import ELSEWHERE, InstanceUnavailable, cannot
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-# sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
+# sockaddr_un.sun_path holds 108 bytes, the closing NUL included, and the owner's socket has a longer name than tmux's.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
 # What an instance without a name is called: it ends with its owner, the process of that number.

@@ -261,11 +261,11 @@ class ServerLifetime:
                 self._closed = True
                 if self.access.lock is not None:
                     self.access.lock.leave()
-                if self.book.leaves_running and self._server is not None:
+                if self.book.leaving and self._server is not None:
                     self._server.hurry()
                 await self._stop_server()
             if self.adopted is not None:
-                await self.adopted.aclose(hurry=self.book.leaves_running)
+                await self.adopted.aclose(hurry=bool(self.book.leaving))
         self.book.retire_all("the instance was closed", persistent=self.access.persistent)
         if self.book.history is not None:
             with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_WAIT_SECONDS):

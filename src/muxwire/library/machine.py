@@ -15,7 +15,7 @@ from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.targets import find_tab
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
@@ -47,7 +47,6 @@ class Machine:
             made = await self.life.adopted.make(request, seat)
         else:
             made = await TabMaker(server, self.book, seat).make(request, os.urandom(8).hex())
-        seat.away = self.name
         seat.made.add(made)
         return made
 
@@ -60,7 +59,6 @@ class Machine:
                 remedy="its log can still be read; create a new tab with `create_tab`",
             )
         self.book.use(tab.key, seat)
-        seat.away = self.name
         return tab
 
     async def known_tab(self, target: str, seat: Seat, within: float = inf) -> Tab:
@@ -101,16 +99,25 @@ class Machines:
     def give(self, hosts: Mapping[str, Way]) -> None:
         """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
 
-    async def close(self, host: str | Way, _seat: Seat) -> None:
+    async def close(self, host: str | Way) -> None:
         """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
         self.on(host)
 
     async def find_all(self) -> None:
         """Attach to every machine on which other processes left tabs; that may end after this has returned."""
 
-    def latest(self, _seat: Seat) -> Machine:
-        """The machine of the tab that a client used last."""
-        return self.here
+    def latest(self, seat: Seat) -> Machine:
+        """The machine of the open tab that a client used last, this one if it has used none."""
+        return next(self.last_used(seat), (self.here, ""))[0]
+
+    def last_used(self, seat: Seat) -> Iterator[tuple[Machine, str]]:
+        """The open tabs that a client used, the last one first, then those of this machine to which it may come.
+
+        Each is its machine and its key, and may come twice.
+        """
+        for key in reversed(seat.used):
+            yield from ((there, key) for there in self.machines if there.book.lives(key))
+        yield from ((self.here, key) for key in self.here.book.last_used(seat))
 
     async def place(self, target: str, _seat: Seat) -> tuple[Machine, str]:
         """Whose tab a client means, and what it is called there.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -248,16 +248,24 @@ class Terminals:
 
     @takes(Listing)
     async def list_tabs(self, asked: Listing) -> TabList:
-        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too.
+        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of these servers too.
 
-        Machines that do not answer are in `unreached`.
+        On another machine a session is called `HOST/SESSION`. Machines that do not answer are in `unreached`.
         """
         await self._hosts.find_all()
-        lists = []
         for machine in self._hosts.machines:
             await machine.life.look()
-            lists.append(await list_tabs(machine.life.running, machine.book, self.seat, **asked.words))
-        return replace(lists[0], tabs=tuple(tab for one in lists for tab in one.tabs), unreached=self._hosts.unreached)
+        active = self.latest.key if self.latest is not None else ""
+        lists = [
+            await list_tabs(machine.life.running, machine.book, active, **asked.words)
+            for machine in self._hosts.machines
+        ]
+        return replace(
+            lists[0],
+            tabs=tuple(tab for one in lists for tab in one.tabs),
+            sessions=tuple(session for one in lists for session in one.sessions),
+            unreached=self._hosts.unreached,
+        )
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
         """Closed tabs that `list_tabs` does not know, whose logs can be read by these ids.
@@ -280,8 +288,7 @@ class Terminals:
         await self._life.look(within)
         if target == ".":
             async with self._making:
-                here = self._hosts.latest(self.seat) is self._hosts.here
-                if here and not self._book.latest(self.seat):
+                if self.latest is None:
                     return await self.create_tab(), True
         return await self.tab(target, within=within), False
 
@@ -305,7 +312,7 @@ class Terminals:
             except TabUnavailable:
                 if busy.pane.session.current is not newest:  # it was typed there
                     raise
-        machine = self._hosts.latest(self.seat)
+        machine = next(one for one in self._hosts.machines if one.book is busy.book)
         async with self._making:
             free = [
                 tab
@@ -369,10 +376,11 @@ class Terminals:
     async def close_session(self, session: str, *, force: bool = False) -> None:
         """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
 
-        Without `force` none is closed then.
+        Without `force` none is closed then. On another machine a session is called `HOST/SESSION`.
         """
-        await self._life.look()
-        tabs = [tab for tab in self._book.open.values() if tab.session == session]
+        machine, name = await self._hosts.place(session, self.seat)
+        await machine.life.look()
+        tabs = [tab for tab in machine.book.open.values() if tab.session == name]
         if not tabs:
             raise NoSuchTarget(f"no tab is in the session {session!r}", remedy="`list_tabs` shows every session")
         if not force:
@@ -383,7 +391,7 @@ class Terminals:
 
     async def close_host(self, host: str | Way) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
-        await self._hosts.close(host, self.seat)
+        await self._hosts.close(host)
 
     # -- commands
 
@@ -450,9 +458,9 @@ class Terminals:
                 asked.at_byte is None
                 and not asked.command_id
                 and asked.ago is None
-                and source.tab.key in self._book.open
+                and source.tab.key in source.tab.book.open
             ):
-                self._book.use(source.tab.key, self.seat)
+                source.tab.book.use(source.tab.key, self.seat)
             return await source.tab.snapshot(**asked.words)
         at_byte = asked.at_byte
         if asked.ago is not None:
@@ -508,8 +516,6 @@ class Terminals:
         machine, found = on_one_machine(given, places.__getitem__)
         if machine is None:
             machine = self._hosts.here
-        elif not asked.dry_run:
-            self.seat.away = machine.name
         find = partial(machine.tab, seat=self.seat)
         return await run_here(found, asked, machine.life, self._seen(machine), self.seat, find)
 
@@ -556,14 +562,17 @@ class Terminals:
             return find_log(machine.life.folders, target, error)
         return LogSource(tab.log_path, tab)
 
-    def leave_running(self, leave: bool = True) -> None:
+    def leave_running(self, until: ExitStack | None = None) -> None:
         """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
+
+        If a stack is given, until that is closed: for as long as the calls of one of several clients are cancelled.
 
         The next process takes the command up. A transient instance ends with its process, and every command in it:
         what does not end at once, the watchdog ends when this process has gone.
         """
         for machine in self._hosts.machines:
-            machine.book.leaves_running = leave
+            machine.book.leaving.append(until)
+            (until or ExitStack()).callback(machine.book.leaving.remove, until)
 
     @takes(SetHistoryLimit)
     async def set_history_limit(self, asked: SetHistoryLimit) -> None:

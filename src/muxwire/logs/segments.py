@@ -31,7 +31,7 @@ import os
 import re
 import shutil
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
 from operator import attrgetter
@@ -56,7 +56,7 @@ _ATTEMPTS = 5
 # What a piece takes besides its bytes: a bytes object, and its place in a list. If that did not count, a backlog of
 # one-byte pieces would take sixty times its bound.
 PIECE_COST = 64
-# Linux and macOS take 1024 buffers in one writev(2).
+# Linux takes 1024 buffers in one writev(2).
 _BUFFERS_MAX = 1024
 # What stands for bytes whose number is not known.
 UNKNOWN_SIZE = 1
@@ -147,16 +147,15 @@ def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
     for attempt in range(_ATTEMPTS):
         layout = layout_of(path)
         opened: list[tuple[int, int, int]] = []
-        for segment in layout.older:
-            with suppress(FileNotFoundError):
-                opened.append((_open(segment.path), segment.first, segment.last))
-        with suppress(FileNotFoundError):
-            descriptor = _open(path)
-            opened.append((descriptor, layout.live_first, layout.live_first + os.fstat(descriptor).st_size))
-        if layout_of(path) == layout or attempt == _ATTEMPTS - 1:
-            break
-        for descriptor, _, _ in opened:
-            os.close(descriptor)
+        with ExitStack() as closing:
+            for file, first in (*((one.path, one.first) for one in layout.older), (path, layout.live_first)):
+                with suppress(FileNotFoundError):
+                    descriptor = _open(file)
+                    closing.callback(os.close, descriptor)
+                    opened.append((descriptor, first, first + os.fstat(descriptor).st_size))
+            if layout_of(path) == layout or attempt == _ATTEMPTS - 1:
+                closing.pop_all()
+                break
     return layout, opened
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -43,5 +43,5 @@ async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.so
     # another agent cancels would leave its command too.
     lazy = LazyTerminals(shared, lambda: terminals if terminals.runs else None)
     descriptor = connection.fileno()
-    await serve_connection(offer, lazy, descriptor, descriptor, terminals.leave_running)
-    terminals.leave_running(False)
+    with ExitStack() as left:
+        await serve_connection(offer, lazy, descriptor, descriptor, partial(terminals.leave_running, left))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio  # a connection that another task reads while this one writes
 import logging
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 from weakref import WeakValueDictionary
@@ -33,18 +33,17 @@ UNREAD_MAX = 64 << 20
 async def serve_program(terminals: Terminals, connection: socket.socket) -> None:
     """Serve the calls of a program until it hangs up; what it has left running goes on, as it does for an agent."""
     reader, writer = await asyncio.open_connection(sock=connection)
-    try:
+    with ExitStack() as left:
+        # Else asyncio would take the next descriptor with this number for this one.
+        left.callback(writer.transport.abort)
         async with anyio.create_task_group() as tasks:
             program = _Program(terminals, writer, tasks)
             with suppress(asyncio.IncompleteReadError, OSError):
                 while True:
                     kind, number, size = HEAD.unpack(await reader.readexactly(HEAD.size))
                     program.hear(kind, number, await reader.readexactly(size))
-            terminals.leave_running()
+            terminals.leave_running(left)
             tasks.cancel_scope.cancel()
-        terminals.leave_running(False)
-    finally:  # else asyncio would take the next descriptor with this number for this one
-        writer.transport.abort()
 
 
 @final

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import NoSuchTarget, TmuxSilent
+from muxwire.errors import NoSuchTarget, TmuxSilent, unwrapped
 from muxwire.ids import pane_id
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.idle import close_when_unused
@@ -59,10 +59,12 @@ class TabBook:
         # (session, window) that muxwire selected, until tmux reports the change: that report counts as no use.
         self.shown_by_us: set[tuple[str, str]] = set()
         self.on_latest: Callable[[], None] | None = None
-        self.on_unreadable: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
+        # Called if an answer of another machine cannot be read.
+        self.on_unreadable: Callable[[Exception], None] | None = None
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
-        self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
+        # While it is not empty, a call that is cancelled interrupts nothing: this process ends, or a client has gone.
+        self.leaving: list[ExitStack | None] = []
         self.awaited: dict[object, str] = {}  # what calls wait for, in words, the one that was begun last at the end
         self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
         self.seats: list[Seat] = [] if parent is None else parent.seats
@@ -83,26 +85,29 @@ class TabBook:
         finally:
             del self.awaited[own]
 
+    def lives(self, key: str) -> bool:
+        """Whether the tab of that key is open, and is not about to be closed because its program has ended."""
+        return key in self.open and not self.open[key].pane.session.dead
+
     def latest(self, seat: Seat | None = None) -> str:
         """The key of the open tab that a seat used last, "" if it has none; without a seat, that anybody used last.
 
         A seat that has used none gets the one that anybody used last, but none that is another seat's.
         """
-        return next(self._last_used(seat), "")
+        return next(self.last_used(seat), "")
 
     def previous(self, seat: Seat | None = None) -> str:
         """The key of the open tab that was used before `latest`, "" if there is none."""
         latest = self.latest(seat)
-        return next((key for key in self._last_used(seat) if key != latest), "")
+        return next((key for key in self.last_used(seat) if key != latest), "")
 
-    def _last_used(self, seat: Seat | None) -> Iterator[str]:
+    def last_used(self, seat: Seat | None) -> Iterator[str]:
+        """The keys of the open tabs that a seat used, then of those to which it may come; the last ones first."""
         # Nearly always the first key that is examined is the answer, so this costs a command almost nothing.
         own = seat.used if seat is not None else {}
         made = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
-        for key in chain(reversed(own), reversed(self._used), made):
-            # A tab whose program has ended is about to be closed.
-            if key in self.open and not self.open[key].pane.session.dead and (key in own or self._is_free(key, seat)):
-                yield key
+        known = chain(reversed(own), reversed(self._used), made)
+        return (key for key in known if self.lives(key) and (key in own or self._is_free(key, seat)))
 
     def _is_free(self, key: str, seat: Seat | None) -> bool:
         """Whether a seat may come to a tab that it has not named: no other one that stays has used it."""
@@ -148,7 +153,7 @@ class TabBook:
             tab.events = TabEvents(tab, self.history)
         if not tab.events.reports:
             tab.events.report_to(self.events)
-            self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
+            self.events.record("tab_opened", tab.key, name=tab.name, session=tab.prefix + tab.session)
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab)))
         tab.pane.stream.listener, tab.pane.stream.later = tab.events, tab.client.later
@@ -294,7 +299,7 @@ class TabBook:
             except TmuxSilent as error:  # no caller waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
             except Exception as error:  # noqa: BLE001 - no caller waits for it
-                if self.on_unreadable is not None:
+                if self.on_unreadable is not None and isinstance(unwrapped(error), ValueError):
                     self.on_unreadable(error)
                 else:  # as without a free descriptor, when a tab's program has ended: the other tabs go on
                     _LOG.exception("what ran in the background has failed")

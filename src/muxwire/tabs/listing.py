@@ -14,11 +14,10 @@ from muxwire.shell import examine
 from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from muxwire.results import TabInfo
     from muxwire.tabs.book import TabBook
-    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -29,25 +28,25 @@ LISTED_SECONDS = 2.0
 LISTED_ROUND_TRIPS = 10
 
 
-async def list_tabs(server: TmuxServer | None, book: TabBook, seat: Seat, *, closed: bool, session: str) -> TabList:
+async def list_tabs(server: TmuxServer | None, book: TabBook, active: str, *, closed: bool, session: str) -> TabList:
     """Describe every tab and session, or those of `session`; if no server answers, what is known of them.
 
-    The active tab is the one that `seat` used last.
+    The active tab is the one whose key is `active`. Of another machine, a session is called `HOST/SESSION`.
     """
     link = server.host.link if server is not None else None
     if server is not None and (link is None or link.up):
         try:
             with move_on_after(inf if link is None else LISTED_SECONDS + LISTED_ROUND_TRIPS * link.rtt):
-                return await _asked(server, book, seat, closed=closed, session=session)
+                return await _asked(server, book, active, closed=closed, session=session)
         except (MuxwireError, ValueError):
             if link is None:
                 raise
         # Another machine does not answer, or sends nonsense: the tabs of this machine are listed all the same.
     known = (*book.in_order(), *(book.closed.values() if closed else ()))
-    return TabList(_rows_without_tmux(known, book, seat, session), ())
+    return TabList(_rows(known, active, {}, session), ())
 
 
-async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool, session: str) -> TabList:
+async def _asked(server: TmuxServer, book: TabBook, active: str, *, closed: bool, session: str) -> TabList:
     every, clients = await server.client.ask(PANES, CLIENTS)
     panes = panes_of(every)
     windows = {(row.session, row.window) for row in server.sessions.with_tabs(panes)}
@@ -61,17 +60,14 @@ async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool,
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)
-    named = {row.session: server.sessions.name(row.session, row.session_name) for row in panes}
-    latest = book.latest(seat)
-    rows = tuple(
-        tab.row(latest, commands.get(tab.pane_id, "")) for tab in book.in_order() if session in ("", tab.session)
-    )
+    named = {row.session: server.host.prefix + server.sessions.name(row.session, row.session_name) for row in panes}
+    rows = _rows(book.in_order(), active, commands, session)
     return TabList(
-        rows + (_rows_without_tmux(book.closed.values(), book, seat, session) if closed else ()),
+        rows + (_rows(book.closed.values(), active, {}, session) if closed else ()),
         tuple(SessionInfo(name, counts[key], visitors[key]) for key, name in named.items() if session in ("", name)),
     )
 
 
-def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, seat: Seat, session: str) -> tuple[TabInfo, ...]:
-    latest = book.latest(seat)
-    return tuple(tab.row(latest) for tab in tabs if session in ("", tab.session))
+def _rows(tabs: Iterable[Tab], active: str, commands: Mapping[str, str], session: str) -> tuple[TabInfo, ...]:
+    rows = (tab.row(active, commands.get(tab.pane_id, "")) for tab in tabs)
+    return tuple(row for row in rows if session in ("", row.session))

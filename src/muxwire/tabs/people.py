@@ -117,7 +117,7 @@ class People:
                 continue  # a program is no person; a client in `gone` left after the answer
             self._attached.add(row.name)
             if row.name not in before:
-                name = self._server.sessions.name(row.session, row.session_name)
+                name = self._server.host.prefix + self._server.sessions.name(row.session, row.session_name)
                 self._book.events.record("client_attached", "", client=row.name, session=name)
         self._leave_sizes_to([row for row in clients if row.name in self._attached])
         self._subscribe_as_needed(fronts[0])

@@ -24,5 +24,4 @@ class Seat:
         self.stays = stays
         self.idle = idle
         self.used: dict[str, None] = {}  # the keys of tabs on all machines, the one last used at the end
-        self.away = ""  # the machine of the tab used last, if not this one
         self.made: WeakSet[Tab] = WeakSet()

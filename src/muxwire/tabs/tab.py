@@ -268,7 +268,7 @@ class Tab:
             name=self.name,
             active=self.key == latest and not pane.session.dead,
             pane_id=self.prefix + self.pane_id,
-            session=self.session,
+            session=self.prefix + self.session,
             state=self.state,
             log_path=str(self.log_path),
             next_byte=self.next_byte,
@@ -423,7 +423,7 @@ class Tab:
                     await self.runner.interrupt_overdue(execution)
                     await note_left(self.pane, execution)
         except anyio.get_cancelled_exc_class():
-            if not self.book.leaves_running:
+            if not self.book.leaving:
                 self.book.spawn(lambda: self.runner.interrupt(execution))
             raise
         return outcome

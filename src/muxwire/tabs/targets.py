@@ -86,7 +86,8 @@ async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) 
     if colon and not panes:
         raise NoSuchTarget(f"there is no session {session!r}", remedy=_REMEDY)
     shown = {row.window: row for row in panes}  # each window once
-    inside = [tabs[window] for window in shown if window in tabs]
+    windows = {tab.window_id: tab for tab in tabs.values() if not tab.is_split}
+    inside = [windows[window] for window in shown if window in windows]
     if not rest:
         return _only(target, [tab for tab in inside if shown[tab.window_id].window_active] or inside)
     index = _INDEX.match(rest)
@@ -95,10 +96,10 @@ async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) 
         if found and index["pane"] is not None:
             pane = {row.pane for row in found if row.pane_index == int(index["pane"])}
             return _only(target, [tab for tab in tabs.values() if tab.pane_id in pane])
-        if found and found[0].window not in tabs:
+        if found and found[0].window not in windows:
             raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
         if found:
-            return tabs[found[0].window]
+            return windows[found[0].window]
         if not any(tab.name == rest for tab in tabs.values()):
             raise NoSuchTarget(f"session {session!r} has no window {index['window']}", remedy=_REMEDY)
     return _only(target, [tab for tab in inside if tab.name == rest])
