@@ -180,8 +180,7 @@ def on_one_machine(
 
 
 def targets_of(operations: Sequence[Operation]) -> list[str]:
-    named = [getattr(one, name, None) for one in operations for name in TARGETS]
-    return [target for target in named if isinstance(target, str)]
+    return [target for one in operations for target in one.targets if isinstance(target, str)]
 
 
 def programs_and_folders(operations: Sequence[Operation]) -> tuple[list[str], list[str]]:

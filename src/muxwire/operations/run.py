@@ -14,6 +14,7 @@ from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import Operation, OperationsResult, Place, Ref, Step, StepResult
 from muxwire.protocol.commands import unfenced
 from muxwire.tabs.attached import attached
+from muxwire.tabs.closing import not_agreed, of_a_person
 from muxwire.tabs.maker import TabMaker
 
 if TYPE_CHECKING:
@@ -205,6 +206,13 @@ class OperationsRun:
         self._made.update(zip(step.operation.made_refs, tabs, strict=False))
         step.name_panes([self.called(tab.pane_id) for tab in tabs])
 
+    async def end(self, tab: Tab) -> None:
+        """Close a tab; NotPermitted if a person is to be asked before, and has not agreed."""
+        agreed = self.options.agreed
+        if agreed is not None and tab.address not in agreed and of_a_person([tab]):
+            raise not_agreed([tab])
+        await tab.close(force=True)
+
     # -- a rollback: what was made is closed, and what cannot be undone is reported
 
     async def _roll_back(self) -> tuple[list[str], list[str]]:
@@ -232,7 +240,7 @@ class OperationsRun:
             nonlocal why
             await self.server.client.wait_reconnected()
             try:
-                await tab.close(force=True)
+                await self.end(tab)
                 why = ""
             except MuxwireError as error:
                 why = explained(error)

@@ -94,10 +94,8 @@ class Watch:
         self._after = -1 if from_byte is None else from_byte
         start = self._start = current_start(tab) if from_byte is None else from_byte
         running = tab.pane.session.running
-        awaited = command
-        if from_byte is None and running is not None and not running.started:
-            awaited = running
-        beginning = Beginning(tab.pane, start, awaited)
+        is_due = from_byte is None and running is not None and not running.started
+        beginning = Beginning(tab.pane, start, running if is_due else command)
         self._screen: ScreenSearch | None = None
         self._search: TextSearch | None = None
         if wanted.pattern is not None or wanted.stable is not None:

@@ -46,10 +46,9 @@ def _is_number(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, numbers.Real) and not math.isnan(value)
 
 
-def _are_texts(value: object) -> bool:
-    if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
-        return False
-    return all(isinstance(one, str) for one in value)
+def _are_texts(value: Any) -> bool:  # noqa: ANN401 - whatever was given
+    several = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+    return several and all(isinstance(one, str) for one in value)
 
 
 _FUNCTION: _Kind = ("a function", "give a callable", callable)
