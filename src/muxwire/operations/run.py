@@ -114,7 +114,7 @@ class OperationsRun:
                 if client.closed:
                     raise ConnectionClosed(client.close_reason)
         except MuxwireError as error:
-            lost = [one for one in operation.targets if isinstance(one, Ref) and one.name not in self._made]
+            lost = any(isinstance(one, Ref) and one.name not in self._made for one in operation.targets)
             step.end("skipped" if lost else "failed", explained(error))
             return
         if asking.cancelled_caught:
@@ -132,20 +132,23 @@ class OperationsRun:
             await step.operation.do(self, step, places)
             if not step.ended:
                 step.end("succeeded")
-        except ConnectionClosed as error:
-            step.end("unknown", explained(error))
-        except MuxwireError as error:
-            step.end("failed", explained(error))
-        for tab in step.made if self._rolls_back else ():
-            await tab.close(force=True)
+        except Exception as error:
+            step.end("unknown" if isinstance(error, ConnectionClosed) else "failed", explained(error))
+            if not isinstance(error, MuxwireError):  # a defect, or what another machine sends cannot be read
+                raise
+        finally:
+            for tab in step.made if self._rolls_back else ():
+                await tab.close(force=True)
 
     async def _to_its_end(self, work: Callable[[], Awaitable[None]]) -> None:
         """Wait for `work`, in a task that goes on when nobody waits for it any more: tmux does what it was sent."""
         done = anyio.Event()
 
         async def run() -> None:
-            await work()
-            done.set()
+            try:
+                await work()
+            finally:
+                done.set()
 
         self.book.spawn(run)
         await done.wait()
@@ -250,5 +253,6 @@ class OperationsRun:
         return why
 
 
-def explained(error: MuxwireError) -> str:
-    return f"{error}; {error.remedy}" if error.remedy else str(error)
+def explained(error: Exception) -> str:
+    """An error in words, with what to do; of what is none of muxwire's, its class."""
+    return f"{error}; {more}" if (more := getattr(error, "remedy", type(error).__name__)) else str(error)
