@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import anyio
 from anyio.to_thread import run_sync
 
-from muxwire.errors import TabUnavailable, unwrapped
+from muxwire.errors import TabUnavailable, ungrouped
 from muxwire.results import ExecutionResult
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import SILENT_SECONDS
@@ -432,14 +432,12 @@ class LiveOutput:
 
         Raises what the receiver raised, or `wait`, and cancels the other.
         """
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._run)
                 waited = await wait()
                 self._stop_at = self._stream.end
                 self._stream.wake()
-        except ExceptionGroup as failed:
-            raise unwrapped(failed) from None
         if self._lost:
             self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
         return waited

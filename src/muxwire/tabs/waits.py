@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError, unwrapped
+from muxwire.errors import InvalidArgument, MuxwireError, ungrouped
 from muxwire.host.patterns import Pattern, checked
 from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.output import shown_text
@@ -279,12 +279,10 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
                 met.append(outcome)
                 tasks.cancel_scope.cancel()
 
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 for watch in watches:
                     tasks.start_soon(run, watch)
-        except ExceptionGroup as failed:  # as one watch would fail
-            raise unwrapped(failed) from failed
         if met:
             return met[0]
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
