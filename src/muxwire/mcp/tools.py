@@ -274,7 +274,7 @@ async def _agree_to_kill(call: Call, operations: Sequence[Operation]) -> dict[st
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> OperationsResult:
     operations = read_operations(given.operations)
     agreed = {"operations": operations} if given.dry_run else await _agree_to_kill(call, operations)
-    asked = given.words | agreed | {"max_chars": DEFAULT_MAX_CHARS}
+    asked = {**given.words, **agreed, "max_chars": DEFAULT_MAX_CHARS}
     return await call.progress.during(call.terminals.run_operations(**asked))
 
 

@@ -124,7 +124,7 @@ async def check_list(operations: Sequence[Operation], host: Host, *, adopted: bo
             _check_targets(operation, made)
             _check_refs(operation, index, made)
             for one in all_parameters(type(operation)).values():
-                if one.kind in (int, float) or one.choices:
+                if one.kind != Target:
                     check(one, getattr(operation, one.name))
             operation.check(host)
             await operation.check_pattern()
