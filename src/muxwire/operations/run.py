@@ -12,7 +12,7 @@ import anyio.lowlevel
 from muxwire.errors import ConnectionClosed, MuxwireError, NoSuchTarget
 from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import Operation, OperationsResult, Place, Ref, Step, StepResult
-from muxwire.protocol.commands import unfenced
+from muxwire.protocol.commands import quote
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import not_agreed, of_a_person
 from muxwire.tabs.maker import TabMaker
@@ -66,7 +66,7 @@ class OperationsRun:
         for step in self.steps:
             operation = step.operation
             words = operation.commands([self._planned_place(target) for target in operation.targets])
-            step.say(status="planned", commands=tuple(unfenced(one).line.decode("ascii", "replace") for one in words))
+            step.say(status="planned", commands=tuple(b" ".join(map(quote, one)).decode() for one in words))
             step.name_panes([planned[ref] for ref in operation.made_refs])
         return OperationsResult(
             succeeded=True, dry_run=True, steps=tuple(step.result for step in self.steps), created_panes=planned,
