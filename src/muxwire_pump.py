@@ -149,8 +149,8 @@ class Agreed:
 
     def _note(self, line: bytes) -> None:
         message = _parsed(line)
-        method, params = message.get("method"), message.get("params") or {}
-        written = _written(message["id"]) if "id" in message else b""
+        method, given = message.get("method"), message.get("params")
+        written, params = _written(message["id"]) if "id" in message else b"", given if isinstance(given, dict) else {}
         if method in ("initialize", "notifications/initialized"):
             self._handshake = [*(self._handshake if method != "initialize" else ()), line]
         elif method == "resources/subscribe":
@@ -215,7 +215,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
 

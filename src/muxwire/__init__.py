@@ -88,8 +88,7 @@ if not typing.TYPE_CHECKING:  # a type checker would accept every name of the mo
         if name in __all__:
             for home in _LATE:
                 if hasattr(module := importlib.import_module(home), name):
-                    globals()[name] = getattr(module, name)
-                    return globals()[name]
+                    return globals().setdefault(name, getattr(module, name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__():  # noqa: ANN202

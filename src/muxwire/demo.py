@@ -45,6 +45,10 @@ async def shown_process(terminals: muxwire.Terminals, tab: Tab) -> str:
     started = await tab.start_process(PROCESS, ready=f"tick {TICKS}")
     log = await terminals.read_logs(tab.window_id, strip_ansi=True)
     stopped = await tab.stop_process()
-    ticks = [line for line in log.content.splitlines() if line.startswith("tick")][:TICKS]
-    end = f"  -> ready: {started.ready}; stopped by {stopped.signal_sent}, exit code {stopped.exit_code}\n"
-    return "\n".join((f"$ {PROCESS}", *ticks, end))
+    return "\n".join(
+        (
+            f"$ {PROCESS}",
+            *[line for line in log.content.splitlines() if line.startswith("tick")][:TICKS],
+            f"  -> ready: {started.ready}; stopped by {stopped.signal_sent}, exit code {stopped.exit_code}\n",
+        )
+    )

@@ -25,7 +25,11 @@ from __future__ import annotations
 
 import copyreg
 import errno
-from typing import Any, Literal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # What a tab is said to do (`shell/tab_state.py`).
 State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
@@ -59,6 +63,15 @@ def unwrapped(error: Exception) -> Exception:
         error = error.exceptions[0]
     # What Python raises for pthread_create(3): EAGAIN, by its limits on processes.
     return OSError(errno.EAGAIN, str(error)) if str(error) == "can't start new thread" else error
+
+
+@contextmanager
+def ungrouped() -> Iterator[None]:
+    """Around a task group: the error for which it failed is raised as it is, as if there were one task."""
+    try:
+        yield
+    except ExceptionGroup as failed:
+        raise (error := unwrapped(failed)) from error.__cause__
 
 
 class MuxwireError(Exception):
@@ -105,8 +118,9 @@ class CommandError(MuxwireError):
     code = "tmux_error"
 
     def __init__(self, command: str, output: tuple[bytes, ...]) -> None:
-        text = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
-        super().__init__(f"tmux {command}: {text}")
+        super().__init__(
+            f"tmux {command}: {b' '.join(output).decode('utf-8', 'replace') or 'failed without a message'}"
+        )
         self.command = command
         self.output = output
 

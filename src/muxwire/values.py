@@ -48,8 +48,7 @@ def to_dict(value: Any, spell: Spell = str, *, whole: bool = False) -> Any:  # n
         return value
     found: dict[str, Any] = {}
     for name, is_said, metadata in _fields(value.__class__):
-        item = getattr(value, name)
-        if not (whole or is_said(value, item)):
+        if not (is_said(value, item := getattr(value, name)) or whole):
             continue
         if _FLAT in metadata:
             found |= to_dict(item)

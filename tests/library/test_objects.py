@@ -34,6 +34,7 @@ async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab)
         await terminals.tab(other)
 
 
+HALF = "a\ud800b"
 WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": ["ls"]}, "command must be a string, not ['ls']"),
     ("execute", {"command": None}, "command must be a string, not None"),
@@ -67,6 +68,14 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": "true", "timeout": 0}, "timeout is 0"),
     ("execute", {"command": "true", "timeout": -1.0}, "timeout is -1"),
     ("execute_script", {"language": "shell", "code": "true", "timeout": 0}, "timeout is 0"),
+    ("execute", {"command": HALF}, f"command must be a string, not {HALF!r}: half of a surrogate pair is no text"),
+    ("execute_script", {"language": "shell", "code": HALF}, "half of a surrogate pair"),
+    ("execute", {"command": "true", "cwd": HALF}, "cwd must be a path, not"),
+    ("execute", {"command": "true", "env": {"A": HALF}}, "half of a surrogate pair"),
+    ("start_process", {"command": HALF}, "half of a surrogate pair"),
+    ("send_keys", {"keys": [HALF], "literal": True}, "half of a surrogate pair"),
+    ("create_tab", {"name": HALF}, "half of a surrogate pair"),
+    ("run_operations", {"operations": [{"kind": "new_window", "name": HALF}]}, "operations[0] (new_window): name must"),
 ]
 NOT_NAMES = {
     ".": "the tab used last",

@@ -71,6 +71,8 @@ class FakeTab:
                 raise TabUnavailable("@1 is busy\nwith make", state="busy")
             case ["grouped"]:
                 raise ExceptionGroup("tasks", [NoSuchTarget("no window @9", remedy="look again")])
+            case ["half"]:
+                return "caf\ud800"
             case ["surrogate", *count]:
                 return os.fsdecode(b"caf\xe9") * int("".join(count) or 1)
         return command

@@ -184,11 +184,14 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         await done("execute_command", command="true", timeout_ms=30_000)
         await _persons_line(client, folder)
         close = {"window_id": "@1", "force": True}
+        # The name is given by a step, so it means nothing before the list runs.
+        renames = {"kind": "rename_window", "target": "@1", "name": "renamed"}
+        renamed = {"operations": [renames, {"kind": "kill_pane", "target": "renamed"}]}
         # Elsewhere the error says what to do.
-        for tool, arguments in (("close_tab", close), ("run_tmux_operations", kill)):
+        for tool, arguments in (("close_tab", close), ("run_tmux_operations", kill), ("run_tmux_operations", renamed)):
             refused = (await client.request("tools/call", {"name": tool, "arguments": arguments, **meta}))["result"]
             assert "a person has typed into @1; and something runs there" in refused["content"][0]["text"]
-            assert re.search(r"who sees it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
+            assert re.search(r"who sees it with: \S*muxwire attach --name \S+ -t @1\b", refused["content"][0]["text"])
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert asked["resultType"] == "input_required"
         question = asked["inputRequests"]["confirm"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import anyio
+import pytest
 
+from muxwire.mcp.channel import Channel
 from tests.mcp.child_client import closing
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_serve import Served
@@ -120,6 +124,14 @@ async def test_a_task_outlives_its_server(folder: Path) -> None:
         told = (await client.task_ended(made["taskId"]))["result"]["structuredContent"]
         assert told["output"] == "one\ntwo\n"
         assert Path(told["script_path"]).read_text() == code
+
+
+async def test_a_channel_that_cannot_read_a_log_leaves_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    gone = mock.AsyncMock(**{"read_logs.side_effect": OSError(errno.EIO, "gone")})
+    gone.command_info.return_value = mock.Mock(window_id="@1", ended=1.0)
+    async with anyio.create_task_group() as tasks:
+        Channel(mock.Mock(), tasks).note({"command_id": "id", "running": True}, gone)
+    assert "the end of id is not sent: OSError" in caplog.text
 
 
 async def test_a_channel_says_how_it_ended(folder: Path) -> None:

@@ -6,11 +6,13 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Literal
+from unittest import mock
 
 import anyio
 import pytest
 from mcp import Client
+from mcp.shared.dispatcher import ProgressFnT
 
 import muxwire
 from tests.deadline import DEADLINE
@@ -24,12 +26,14 @@ MAX_CHARACTERS = 110
 class Agent:
     """Calls, and what their answers cost."""
 
+    on_progress: ProgressFnT | None = None  # with it each call has a progress token, in the era with sessions
+
     def __init__(self, client: Client) -> None:
         self.client = client
         self.characters = 0
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments, progress_callback=self.on_progress)
         assert not result.is_error, result.content
         text = text_of(result)
         self.characters = len(text)
@@ -38,13 +42,13 @@ class Agent:
 
 
 @asynccontextmanager
-async def agent_at_a_server() -> AsyncIterator[Agent]:
+async def agent_at_a_server(mode: Literal["auto", "legacy"] = "auto") -> AsyncIterator[Agent]:
     """The server is in this process: to start another takes longer than what most of these tests do."""
     with short_folder() as folder:
         environ = environ_of(folder / "home", runtime=folder)
         server = build_server(lambda: muxwire.open_terminals(state_dir=folder / "state", environ=environ))
         with anyio.fail_after(DEADLINE):
-            async with Client(server) as client:
+            async with Client(server, mode=mode) as client:
                 yield Agent(client)
 
 
@@ -118,9 +122,11 @@ async def test_a_tab_that_was_not_named_is_never_changed_in_silence(tool: str, a
             assert "window_id" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
 
 
-async def test_a_command_without_a_tab_goes_to_a_free_one() -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_command_without_a_tab_goes_to_a_free_one(mode: Literal["auto", "legacy"]) -> None:
     """To the newest one in which nothing runs, else to a new one with the directory and the exported variables."""
-    async with agent_at_a_server() as agent:
+    async with agent_at_a_server(mode) as agent:
+        agent.on_progress = mock.AsyncMock()
         one = (await agent.call("create_tab", cwd="/"))["window_id"]
         await agent.call("execute_command", command="export X='a  b' Y=; Z=1", timeout_ms=20_000)
         await agent.call("start_process", command="cd /usr && sleep 1000")

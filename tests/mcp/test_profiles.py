@@ -13,8 +13,8 @@ from unittest import mock
 import pytest
 from mcp import Client
 
-from muxwire.mcp.profiles import PROFILES, _Shells
-from muxwire.mcp.registry import Catalogue
+from muxwire.mcp.profiles import PROFILES, WriteStdin, _Shells, _shells, write_stdin
+from muxwire.mcp.registry import Call, Catalogue, Progress
 from tests.mcp.child_client import served_in
 from tests.mcp.in_memory import text_of
 
@@ -67,6 +67,26 @@ async def test_the_shells_tab_is_one_calls_at_a_time() -> None:
         assert second is not first
     async with shells.tab(terminals) as later:
         assert later is first
+
+
+@pytest.mark.parametrize("runs", [True, False])
+async def test_no_shell_gets_the_input_of_a_program_that_has_ended(runs: bool) -> None:
+    ended = mock.Mock(running=False, exit_code=0, output="bye\n", omission=(0, 0), omitted_bytes=0, screen="", note="")
+    tab = mock.Mock(
+        runs=mock.AsyncMock(return_value=runs), send_keys=mock.AsyncMock(), close=mock.AsyncMock(),
+        command_result=mock.AsyncMock(return_value=ended),
+    )  # fmt: skip
+    call = Call(mock.Mock(), Progress(None))
+    _shells(call).running[1] = tab, "id"
+    told = await write_stdin.run(call, WriteStdin(session_id=1, chars="rm x\n"))
+    assert (tab.send_keys.await_count, "exited with code 0" in told.text) == (runs, True)
+
+
+def test_a_number_is_forgotten_with_its_command() -> None:
+    shells, tab = _Shells(), mock.Mock()
+    tab.book.commands = ("second", "third")
+    assert [shells.number(tab, one) for one in ("first", "second", "third")] == [1, 2, 3]
+    assert set(shells.running) == {2, 3}
 
 
 async def test_codex_runs_yields_types_and_polls(folder: Path) -> None:

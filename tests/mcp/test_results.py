@@ -13,6 +13,7 @@ COMMANDS = {
     "a result": "echo",
     "text that is escaped": 'é " \\ \x00 \u2028 \U0001f600',
     "an output that is no UTF-8": "surrogate",
+    "an output with half of a pair": "half",
     "a large output": "big 100000",
     "a large output that is escaped": 'é " \\ \x00 \u2028 \U0001f600' * 50_000,
     "a large output that is no UTF-8": "surrogate 300000",

@@ -16,6 +16,7 @@ def line(**fields: Any) -> bytes:
 
 
 INITIALIZE = line(id=0, method="initialize", params={"protocolVersion": "2025-11-25"})
+REFUSED = b"[" * 100_000 + b"\n" + line(method="notifications/cancelled", params=["x"])  # by the owner
 INITIALIZED = line(method="notifications/initialized")
 
 
@@ -37,7 +38,7 @@ def test_a_handshake_is_said_again_and_its_answer_is_not_told_again() -> None:
 
 
 def test_only_the_last_handshake_counts_and_waits_for_the_next_owner() -> None:
-    kept, answer = agreed(INITIALIZE, INITIALIZED, INITIALIZE), line(id=0, result={})
+    kept, answer = agreed(INITIALIZE, INITIALIZED, REFUSED, INITIALIZE), line(id=0, result={})
     assert (kept.lost(), kept.again(), kept.answered(answer), kept.lost()) == (b"", INITIALIZE, answer, b"")
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.command_line import run_verb
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_parser, flag, option
-from muxwire.cli.printing import FAILED, shown, spoken
+from muxwire.cli.printing import FAILED, spoken
 from muxwire.errors import MuxwireError
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +69,7 @@ def _clean(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire.library.doctor import leftovers
 
     removed = list(leftovers.clean(folders_for("doctor", console.environ)))
-    lines = *(f"removed: {shown(one)}" for one in removed), f"{len(removed)} removed"
+    lines = *(f"removed: {one_line(one)}" for one in removed), f"{len(removed)} removed"
     console.tell(arguments, {"removed": removed}, lines)
     return 0
 
@@ -93,9 +94,9 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
 def _found(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:
     for finding in findings:
         level = paint(_COLOURS[finding.level], _SIGNS[finding.level])
-        yield f"{level}  {finding.check}: {shown(finding.message)}"
+        yield f"{level}  {finding.check}: {one_line(finding.message)}"
         if finding.remedy:
-            yield f"         -> {shown(spoken(finding.remedy))}"
+            yield f"         -> {one_line(spoken(finding.remedy))}"
     broken, warnings = (sum(one.level == level for one in findings) for level in ("broken", "warning"))
     yield f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well"
 

@@ -22,11 +22,12 @@ from muxwire.cli.options import (
     positive,
     words_of,
 )
-from muxwire.cli.printing import FAILED, packed, shown, spoken
+from muxwire.cli.printing import FAILED, packed, spoken
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
 from muxwire.verbs.describe import parameters
 from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -206,7 +207,7 @@ async def _print_events(
                 await console.write_soon(packed(event))
             else:
                 moment = console.time_of_day(event.time, "%H:%M:%S")
-                said = shown(sentence(event.kind, event.details))
+                said = one_line(sentence(event.kind, event.details))
                 line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
                 await console.write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
     return 0

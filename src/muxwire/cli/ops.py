@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import AS_JSON, add_verb, of, words_of
-from muxwire.cli.printing import FAILED, shown, spoken
+from muxwire.cli.printing import FAILED, spoken
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import RunTmuxOperations
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -63,12 +64,12 @@ def _operations(name: str, text: bytes) -> Any:  # noqa: ANN401 (JSON)
 def _lines(result: OperationsResult) -> Iterator[str]:
     for step in result.steps:
         if result.dry_run:
-            yield from map(shown, step.commands)
+            yield from map(one_line, step.commands)
             continue
         made = " ".join((step.created_window_id, step.created_pane_id, *step.created_pane_ids)).strip()
         text = " ".join(filter(None, (made, step.stdout or "", spoken(step.error))))
-        yield f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip()
+        yield f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {one_line(text)}".rstrip()
         for line in step.lines or (step.output or "").splitlines():
-            yield f"     | {shown(line)}"
+            yield f"     | {one_line(line)}"
     yield from (f"rolled back: {pane}" for pane in result.rolled_back_panes)
-    yield from (f"not undone: {shown(error)}" for error in result.rollback_errors)
+    yield from (f"not undone: {one_line(error)}" for error in result.rollback_errors)

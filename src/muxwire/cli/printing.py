@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.values import to_dict
 from muxwire.verbs.words import spelled
+from muxwire.vt.text import one_line
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
@@ -57,11 +58,6 @@ def packed(value: object) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
 
-def shown(text: str) -> str:
-    """`text` in one line of a table: what a program chose must not move a person's cursor."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
 def _columns(cell: str) -> int:
     return len(cell) if cell.isascii() else sum(map(guessed_width, cell))
 
@@ -95,7 +91,7 @@ def table(
         return []
     cells = [
         [
-            _NAME_END.sub("...", shown(cell)) if column == "NAME" else shown(cell)
+            _NAME_END.sub("...", one_line(cell)) if column == "NAME" else one_line(cell)
             for column, cell in zip(head, row, strict=True)
         ]
         for row in rows

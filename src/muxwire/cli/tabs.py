@@ -16,7 +16,7 @@ from muxwire.cli.connect import (
 )
 from muxwire.cli.instances import instance_lines
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_tab, of, words_after, words_of
-from muxwire.cli.printing import shown, table
+from muxwire.cli.printing import table
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -27,6 +27,7 @@ from muxwire.errors import (
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.instance import faces
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,7 +151,7 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
     for session in listed.sessions:
         if session.attached_client_count:
-            console.say(f"attached to {shown(session.name)}: {session.attached_client_count}")
+            console.say(f"attached to {one_line(session.name)}: {session.attached_client_count}")
     return 0
 
 

@@ -106,5 +106,5 @@ async def _type_lines(console: Console, tab: Tab) -> None:
                     await tab.send_keys(text, literal=True, paste=True)
                 case _:
                     raise ValueError("it has none of keys, text and paste")  # noqa: TRY301 - said like a bad line
-        except (MuxwireError, ValueError) as error:
+        except (MuxwireError, ValueError, RecursionError) as error:
             await console.write_soon(packed({"frame": "refused", "why": spoken(str(error))}).encode())

@@ -20,6 +20,7 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_server
 from muxwire.tmux.program import program_for
 from muxwire.tmux.start import HUB, KEEPER_NAME
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -79,16 +80,12 @@ class Face:
 
 def introduce(server: TmuxServer, client: str, directory: str) -> None:
     """Note what drives this instance: an MCP client; if "", a program or a verb, which notes only its directory."""
-    directory = _one_line(directory)
+    directory = one_line(directory)
     if client:
-        server.client.submit(("set-option", "-s", CLIENT, _one_line(client)[:CLIENT_CHARS]))
+        server.client.submit(("set-option", "-s", CLIENT, one_line(client)[:CLIENT_CHARS]))
         server.client.submit(("set-option", "-s", DIRECTORY, directory))
     else:
         server.client.submit(("set-option", "-soq", DIRECTORY, directory))
-
-
-def _one_line(text: str) -> str:
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def all_running(environ: Mapping[str, str]) -> list[Running]:
@@ -124,8 +121,8 @@ def _running_elsewhere(name: str, runtime: Path, links: Sequence[Linked]) -> Run
         name,
         runtime,
         hosts=tuple(sorted({link.host for link in links})),
-        client=_one_line(newest.client)[:CLIENT_CHARS],
-        directory=_one_line(newest.cwd),
+        client=one_line(newest.client)[:CLIENT_CHARS],
+        directory=one_line(newest.cwd),
         started=min((link.began for link in links if link.began is not None), default=None),
     )
 

@@ -505,7 +505,8 @@ class Terminals:
 
         Any may be the JSON of the MCP tool. The list is checked before anything is sent, and is for one machine. A step
         without an answer within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
-        whole. `execute` and `wait_for` have their own. InvalidArgument, NoSuchTarget, and as `server`.
+        whole. `execute` and `wait_for` have their own. With `agreed`, the addresses of the tabs that a person agreed to
+        end, no other tab is ended in which something of theirs may run. InvalidArgument, NoSuchTarget, and as `server`.
         """
         # Late: what few programs use takes a fifth of what all of the library takes to import.
         from muxwire.library.operations import run_here

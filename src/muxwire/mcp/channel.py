@@ -74,8 +74,9 @@ class Channel:
             tail = await terminals.read_logs(
                 command.window_id, lines=LAST_LINES, strip_ansi=True, command_id=command_id
             )
-        except MuxwireError as error:  # the instance is gone, and so is what the command wrote
-            log.info("the end of %s is not sent: %s", command_id, error)
+        except Exception as error:  # noqa: BLE001 - the instance is gone, or its log; the connection goes on
+            level = logging.INFO if isinstance(error, MuxwireError) else logging.ERROR
+            log.log(level, "the end of %s is not sent: %r", command_id, error)
             return
         first = (command.command.splitlines() or [""])[0][:COMMAND_CHARS]
         code = "no exit code" if command.exit_code is None else f"exit code {command.exit_code}"

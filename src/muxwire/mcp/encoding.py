@@ -14,10 +14,12 @@ def as_json(value: Any) -> str:  # noqa: ANN401 (JSON)
 
 
 def readable(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a result without what is no UTF-8: names and paths come in with lone surrogates for it."""
+    """Return the fields of a result without what is no UTF-8: names and paths come in with halves of pairs for it."""
     text = as_json(fields)
-    try:
-        text.encode()  # JSON escapes no surrogate: the text itself shows whether there is one
-    except UnicodeEncodeError:
-        fields = json.loads(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-    return fields
+    # This JSON escapes no surrogate: the text itself shows whether there is one.
+    return fields if text.isascii() or (clean := without_halves(text)) == text else json.loads(clean)
+
+
+def without_halves(text: str) -> str:
+    """`text` with a U+FFFD for each half of a surrogate pair, which no UTF-8 has."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -70,7 +70,7 @@ class _Shells:
         self._taken: set[Tab] = set()  # by calls under way
         self._choosing = anyio.Lock()
         self._last = 0  # the newest number; none is given twice, else late input would reach another command
-        self.running: dict[int, tuple[Tab, str]] = {}
+        self.running: dict[int, tuple[Tab, str]] = {}  # as long as their results can be asked for
 
     @asynccontextmanager
     async def tab(self, terminals: Terminals, *, apart: bool = False) -> AsyncIterator[Tab]:
@@ -96,11 +96,11 @@ class _Shells:
 
     def number(self, tab: Tab, command_id: str) -> int:
         """Return the number of a command that runs on, a new one if it has none."""
-        for number, known in self.running.items():
-            if known == (tab, command_id):
-                return number
+        if known := [one for one, found in self.running.items() if found == (tab, command_id)]:
+            return known[0]
         self._last += 1
-        self.running[self._last] = tab, command_id
+        remembered = ((one, found) for one, found in self.running.items() if found[1] in found[0].book.commands)
+        self.running = {**dict(remembered), self._last: (tab, command_id)}
         return self._last
 
     def find(self, number: int) -> tuple[Tab, str]:
@@ -180,7 +180,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
 async def write_stdin(call: Call, given: WriteStdin) -> Text:
     begun, shells = time.monotonic(), _shells(call)
     tab, command_id = shells.find(given.session_id)
-    if given.chars:
+    if given.chars and await tab.runs(command_id):  # else the shell would run what was meant for the program
         await tab.send_keys(given.chars, literal=True)
     result = await call.progress.during(
         tab.command_result(

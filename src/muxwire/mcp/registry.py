@@ -20,7 +20,7 @@ from typing import (
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
+from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, ungrouped, unwrapped
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary
@@ -131,10 +131,11 @@ class Progress:
     async def during(self, work: Awaitable[T]) -> T:
         if self._send is None:
             return await work
-        async with anyio.create_task_group() as reporting:
-            reporting.start_soon(self._report, self._send)
-            result = await work
-            reporting.cancel_scope.cancel()
+        with ungrouped():
+            async with anyio.create_task_group() as reporting:
+                reporting.start_soon(self._report, self._send)
+                result = await work
+                reporting.cancel_scope.cancel()
         return result
 
     async def _report(self, send: Send) -> None:
@@ -255,14 +256,10 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A result that is a text and no object: of a call that failed, or of a tool of another program's shape.
-
-    `pictures` come after it: PNGs in base64.
-    """
+    """A result that is a text and no object: of a call that failed, or of a tool of another program's shape."""
 
     text: str
     is_error: bool = False
-    pictures: tuple[str, ...] = ()
 
 
 @final

@@ -15,6 +15,7 @@ from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
 from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.mcp.encoding import without_halves
 from muxwire.mcp.pages import SKILL, SKILL_TYPE, skill
 from muxwire.tabs.event_log import EventFilter
 from muxwire.values import to_dict
@@ -208,9 +209,12 @@ class Subject:
                 return self._text("\n".join(taken.lines), "text/plain", known)
 
     def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> dict[str, Any]:
-        readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         meta = {f"muxwire/{name}": value for name, value in known.items()}
-        return ({"_meta": meta} if meta else {}) | {"mimeType": mime_type, "text": readable, "uri": self.uri}
+        return ({"_meta": meta} if meta else {}) | {
+            "mimeType": mime_type,
+            "text": without_halves(text),
+            "uri": self.uri,
+        }
 
 
 async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ from muxwire.results import (
     TabList,
     WaitOutcome,
 )
+from muxwire.tabs.closing import not_agreed, of_a_person
 from muxwire.tabs.event_log import EventBatch
 from muxwire.values import NAMES_VERBS
 from muxwire.verbs.catalogue import (
@@ -115,18 +116,11 @@ async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> list[Tab]:
 
     One question for all of them: a client that makes its call again has the answer to one.
     """
-    ending = [
-        tab for tab in tabs if tab.not_ours and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
-    ]
-    if ending:
-        named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), "; ".join(tab.not_ours for tab in ending)
+    if ending := of_a_person(tabs):
+        named, refusal = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), not_agreed(ending)
         tabs_named, them = (f"tab {named}", "it") if len(ending) == 1 else (f"tabs {named}", "them")
-        await call.agreed(
-            f"Close the {tabs_named}, and end what runs in {them}?",
-            refusal=f"{told}; and something runs there",
-            remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
-            f"{ending[0].attach_words}",
-        )
+        question = f"Close the {tabs_named}, and end what runs in {them}?"
+        await call.agreed(question, refusal=str(refusal), remedy=refusal.remedy)
     return ending
 
 
@@ -252,21 +246,22 @@ async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
 # The tool that runs several tmux operations in one call.
 
 
-async def _agree_to_kill(call: Call, operations: Sequence[Operation]) -> list[Operation]:
+async def _agree_to_kill(call: Call, operations: Sequence[Operation]) -> dict[str, Any]:
     """Ask as `_agree_to_end` does; the list, in which what was asked about is named so that nothing else is killed.
 
-    It is of the panes there now: one that a step before makes or renames is not known yet.
+    And what was agreed to. It is of the panes there now: one that a step before makes or renames is not known yet.
     """
     killed: dict[int, Tab] = {}
     for index, one in enumerate(operations):
         if isinstance(one, KillPane) and isinstance(one.target, str):
-            with suppress(NoSuchTarget):  # its step says so; what could not be looked at is not ended unasked
+            with suppress(NoSuchTarget):  # its step says so, or ends nothing of a person's: it was not agreed to
                 killed[index] = await call.terminals.known_tab(one.target)
     asked = await _agree_to_end(call, killed.values())
-    return [
+    named = [
         KillPane(target=killed[index].address) if killed.get(index) in asked else one
         for index, one in enumerate(operations)
     ]
+    return {"operations": named, "agreed": tuple(tab.address for tab in asked)}
 
 
 @tool(
@@ -278,9 +273,8 @@ async def _agree_to_kill(call: Call, operations: Sequence[Operation]) -> list[Op
 )
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> OperationsResult:
     operations = read_operations(given.operations)
-    if not given.dry_run:
-        operations = await _agree_to_kill(call, operations)
-    asked = given.words | {"operations": operations, "max_chars": DEFAULT_MAX_CHARS}
+    agreed = {"operations": operations} if given.dry_run else await _agree_to_kill(call, operations)
+    asked = {**given.words, **agreed, "max_chars": DEFAULT_MAX_CHARS}
     return await call.progress.during(call.terminals.run_operations(**asked))
 
 

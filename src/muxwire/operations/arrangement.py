@@ -52,8 +52,7 @@ class ResizePane(OnPane):
         this = "#{&&:#{window_zoomed_flag},#{pane_active}}"
         other = "#{&&:#{window_zoomed_flag},#{!=:#{pane_active},1}}"
         ends = ("if-shell", "-F", "-t", pane, other if self.zoom else this, toggle, NOTHING)
-        begins = ("if-shell", "-F", "-t", pane, this, NOTHING, toggle)
-        return [ends, begins] if self.zoom else [ends]
+        return [ends, ("if-shell", "-F", "-t", pane, this, NOTHING, toggle)] if self.zoom else [ends]
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         await run.ask(places, *self.commands(places))  # which print nothing, or an empty line

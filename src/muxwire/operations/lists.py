@@ -124,7 +124,7 @@ async def check_list(operations: Sequence[Operation], host: Host, *, adopted: bo
             _check_targets(operation, made)
             _check_refs(operation, index, made)
             for one in all_parameters(type(operation)).values():
-                if one.kind in (int, float) or one.choices:
+                if one.kind != Target:
                     check(one, getattr(operation, one.name))
             operation.check(host)
             await operation.check_pattern()
@@ -180,8 +180,7 @@ def on_one_machine(
 
 
 def targets_of(operations: Sequence[Operation]) -> list[str]:
-    named = [getattr(one, name, None) for one in operations for name in TARGETS]
-    return [target for target in named if isinstance(target, str)]
+    return [target for one in operations for target in one.targets if isinstance(target, str)]
 
 
 def programs_and_folders(operations: Sequence[Operation]) -> tuple[list[str], list[str]]:

@@ -112,14 +112,12 @@ class Operation:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        named = (getattr(self, name, None) for name in TARGETS)
-        return tuple(target for target in named if target is not None)
+        return tuple(target for name in TARGETS if (target := getattr(self, name, None)) is not None)
 
     @property
     def made_refs(self) -> tuple[str, ...]:
-        one: str = getattr(self, "ref", "")
         several: tuple[str, ...] = getattr(self, "refs", ())
-        return (one,) if one else several
+        return (one,) if (one := getattr(self, "ref", "")) else several
 
     def check(self, host: Host) -> None:
         """InvalidArgument for what can never work."""
@@ -179,8 +177,9 @@ class Step:
 
     def sent(self) -> None:
         """It goes out now; until its answer is here its outcome is unknown."""
-        said = "no answer came: it may have happened, or may still; check before you try it again"
-        self.say(status="unknown", error=said)
+        self.say(
+            status="unknown", error="no answer came: it may have happened, or may still; check before you try it again"
+        )
         self.ended, self._began = False, time.monotonic()
 
     def end(self, status: Status, error: str = "") -> None:

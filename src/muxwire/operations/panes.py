@@ -256,4 +256,4 @@ class KillPane(OnPane):
     stays: ClassVar[str] = "a pane that was killed does not come back"
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
-        await places[0].tab.close(force=True)
+        await run.end(places[0].tab)

@@ -88,9 +88,8 @@ class Execute(Operation, catalogue.Execute):
         if self.async_:
             return
         if result.timed_out:
-            interrupted = f"it was interrupted after {said}; give more time"
-            error = result.note if result.running and result.note else with_note(interrupted, result.note)
-            step.end("failed", error)
+            interrupted = with_note(f"it was interrupted after {said}; give more time", result.note)
+            step.end("failed", (result.running and result.note) or interrupted)
         elif result.running and result.state == "running":  # whether it waits cannot be seen (over ssh, in a container)
             step.end("unknown", result.note)
         elif result.exit_code != 0:
@@ -115,7 +114,7 @@ class WaitFor(Looking, catalogue.Wait):
         outcome = await waits.wait_for([tab], await Wanted.of(self), from_byte=begin, timeout=limit)
         if outcome.outcome == "met":
             step.say(stdout=outcome.match)
-            return
-        step.say(output=outcome.tail)
-        ended = f"{tab.key} ended: {tab.end_reason or 'its program did'}"
-        step.end("failed", ended if outcome.outcome == "closed" else f"not met within {said}")
+        else:
+            step.say(output=outcome.tail)
+            ended = f"{tab.key} ended: {tab.end_reason or 'its program did'}"
+            step.end("failed", ended if outcome.outcome == "closed" else f"not met within {said}")

@@ -12,8 +12,9 @@ import anyio.lowlevel
 from muxwire.errors import ConnectionClosed, MuxwireError, NoSuchTarget
 from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import Operation, OperationsResult, Place, Ref, Step, StepResult
-from muxwire.protocol.commands import unfenced
+from muxwire.protocol.commands import quote
 from muxwire.tabs.attached import attached
+from muxwire.tabs.closing import not_agreed, of_a_person
 from muxwire.tabs.maker import TabMaker
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class OperationsRun:
         for step in self.steps:
             operation = step.operation
             words = operation.commands([self._planned_place(target) for target in operation.targets])
-            step.say(status="planned", commands=tuple(unfenced(one).line.decode("ascii", "replace") for one in words))
+            step.say(status="planned", commands=tuple(b" ".join(map(quote, one)).decode() for one in words))
             step.name_panes([planned[ref] for ref in operation.made_refs])
         return OperationsResult(
             succeeded=True, dry_run=True, steps=tuple(step.result for step in self.steps), created_panes=planned,
@@ -113,7 +114,7 @@ class OperationsRun:
                 if client.closed:
                     raise ConnectionClosed(client.close_reason)
         except MuxwireError as error:
-            lost = [one for one in operation.targets if isinstance(one, Ref) and one.name not in self._made]
+            lost = any(isinstance(one, Ref) and one.name not in self._made for one in operation.targets)
             step.end("skipped" if lost else "failed", explained(error))
             return
         if asking.cancelled_caught:
@@ -131,20 +132,23 @@ class OperationsRun:
             await step.operation.do(self, step, places)
             if not step.ended:
                 step.end("succeeded")
-        except ConnectionClosed as error:
-            step.end("unknown", explained(error))
-        except MuxwireError as error:
-            step.end("failed", explained(error))
-        for tab in step.made if self._rolls_back else ():
-            await tab.close(force=True)
+        except Exception as error:
+            step.end("unknown" if isinstance(error, ConnectionClosed) else "failed", explained(error))
+            if not isinstance(error, MuxwireError):  # a defect, or what another machine sends cannot be read
+                raise
+        finally:
+            for tab in step.made if self._rolls_back else ():
+                await tab.close(force=True)
 
     async def _to_its_end(self, work: Callable[[], Awaitable[None]]) -> None:
         """Wait for `work`, in a task that goes on when nobody waits for it any more: tmux does what it was sent."""
         done = anyio.Event()
 
         async def run() -> None:
-            await work()
-            done.set()
+            try:
+                await work()
+            finally:
+                done.set()
 
         self.book.spawn(run)
         await done.wait()
@@ -205,6 +209,13 @@ class OperationsRun:
         self._made.update(zip(step.operation.made_refs, tabs, strict=False))
         step.name_panes([self.called(tab.pane_id) for tab in tabs])
 
+    async def end(self, tab: Tab) -> None:
+        """Close a tab; NotPermitted if a person is to be asked before, and has not agreed."""
+        agreed = self.options.agreed
+        if agreed is not None and tab.address not in agreed and of_a_person([tab]):
+            raise not_agreed([tab])
+        await tab.close(force=True)
+
     # -- a rollback: what was made is closed, and what cannot be undone is reported
 
     async def _roll_back(self) -> tuple[list[str], list[str]]:
@@ -232,7 +243,7 @@ class OperationsRun:
             nonlocal why
             await self.server.client.wait_reconnected()
             try:
-                await tab.close(force=True)
+                await self.end(tab)
                 why = ""
             except MuxwireError as error:
                 why = explained(error)
@@ -242,5 +253,6 @@ class OperationsRun:
         return why
 
 
-def explained(error: MuxwireError) -> str:
-    return f"{error}; {error.remedy}" if error.remedy else str(error)
+def explained(error: Exception) -> str:
+    """An error in words, with what to do; of what is none of muxwire's, its class."""
+    return f"{error}; {more}" if (more := getattr(error, "remedy", type(error).__name__)) else str(error)

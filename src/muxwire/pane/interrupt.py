@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent, ungrouped
 from muxwire.shell import nesting
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE
@@ -52,22 +52,23 @@ class Interrupter:
         False if tmux does not answer: then the command is ended when tmux does, however long that takes.
         """
         answered = False
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._while_answered, tasks.cancel_scope)
-            tasks.start_soon(self._watch, execution)
-            self._note_apart(execution.typed_time)
-            await Stop(
-                self._port,
-                lambda: not execution.running,
-                first=first.name,
-                grace=grace,
-                spared=execution.shell_pgrp,
-                since=execution.typed_time,
-                line=execution,
-                ask_end=partial(nesting.asked, self._port) if execution.level > 1 else None,
-            ).run()
-            answered = not execution.running or self._pane.reachable
-            tasks.cancel_scope.cancel()
+        with ungrouped():
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._while_answered, tasks.cancel_scope)
+                tasks.start_soon(self._watch, execution)
+                self._note_apart(execution.typed_time)
+                await Stop(
+                    self._port,
+                    lambda: not execution.running,
+                    first=first.name,
+                    grace=grace,
+                    spared=execution.shell_pgrp,
+                    since=execution.typed_time,
+                    line=execution,
+                    ask_end=partial(nesting.asked, self._port) if execution.level > 1 else None,
+                ).run()
+                answered = not execution.running or self._pane.reachable
+                tasks.cancel_scope.cancel()
         if not answered:
             if self._later is not execution:
                 self._later = execution

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import anyio
 from anyio.to_thread import run_sync
 
-from muxwire.errors import TabUnavailable, unwrapped
+from muxwire.errors import TabUnavailable, ungrouped
 from muxwire.results import ExecutionResult
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import SILENT_SECONDS
@@ -38,7 +38,7 @@ from muxwire.vt.readable import (
     without_drawing,
 )
 from muxwire.vt.screens import on_alternate
-from muxwire.vt.text import text_of, undo_onlcr
+from muxwire.vt.text import one_line, strip_ansi, text_of, undo_onlcr
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
@@ -115,9 +115,8 @@ class Reading:
         That drawings are left out is not noted: a result has the screen while there is one.
         """
         if not self.readable:
-            text = undo_onlcr(raw).decode("utf-8", "replace")
-            known_on = on_alternate(before)
-            on = alternate if known_on is None else known_on
+            text, on = undo_onlcr(raw).decode("utf-8", "replace"), on_alternate(before)
+            on = alternate if on is None else on
             return Readable(text if self.drawing else without_drawing(text, alternate=on).text)
         begin = lines_before(before, self.size[1])
         switched = on_alternate(before[:begin])
@@ -261,11 +260,12 @@ def _whole_characters(execution: Execution, stream: PaneStream, end: int) -> int
 
 
 def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
-    """How many bytes a running command has written, and the last line of them."""
+    """How many bytes a running command has written, and the last line of them, which clients show to people."""
     if not execution.started:
         return 0, ""
     tail = stream.ring.read(max(execution.begin, stream.end - _PROGRESS_BYTES), stream.end)
-    return stream.end - execution.begin, tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
+    lines = re.split(r"[\r\n]", strip_ansi(tail).decode("utf-8", "replace").rstrip())
+    return stream.end - execution.begin, one_line(lines[-1].replace("\t", " "))
 
 
 async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Readable:
@@ -432,14 +432,12 @@ class LiveOutput:
 
         Raises what the receiver raised, or `wait`, and cancels the other.
         """
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._run)
                 waited = await wait()
                 self._stop_at = self._stream.end
                 self._stream.wake()
-        except ExceptionGroup as failed:
-            raise unwrapped(failed) from None
         if self._lost:
             self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
         return waited

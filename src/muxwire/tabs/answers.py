@@ -89,11 +89,8 @@ async def answered_each(
     is no question.
     """
     deadline, command = time.monotonic() + timeout, tab.pane.session.running
-    if keys:
-        told = await answered(tab, await send(keys, timeout), command, None, timeout)
-    else:
-        start = KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
-        told = await answered(tab, start, command, None, timeout)
+    start = KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
+    told = await answered(tab, await send(keys, timeout) if keys else start, command, None, timeout)
     asked: list[str] = []
     why = "nothing more was asked"
     unseen = 0  # answers that were typed though whether the program waited could not be seen

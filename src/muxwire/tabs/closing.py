@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import TabUnavailable
+from muxwire.errors import NotPermitted, TabUnavailable
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.port import LOOK_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
+    from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
 # What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
@@ -33,6 +34,22 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
     if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
         remedy = "stop it first, or close it with `close_tab.force`"
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
+
+
+def of_a_person(tabs: Iterable[Tab]) -> list[Tab]:
+    """Those in which something runs that is a person's, or may be: they are asked before a client ends it."""
+    return [
+        tab for tab in tabs if tab.not_ours and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
+    ]
+
+
+def not_agreed(tabs: Sequence[Tab]) -> NotPermitted:
+    """The error if such tabs are to end, and the person cannot be asked, or was not."""
+    return NotPermitted(
+        f"{'; '.join(tab.not_ours for tab in tabs)}; and something runs there",
+        remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
+        f"{tabs[0].attach_words}",
+    )
 
 
 async def reading_strangers(pane: PaneState) -> dict[int, str]:

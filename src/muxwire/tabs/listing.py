@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyio import create_task_group, move_on_after
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import MuxwireError, ungrouped
 from muxwire.results import SessionInfo, TabList
 from muxwire.shell import examine
 from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
@@ -51,12 +51,13 @@ async def _asked(server: TmuxServer, book: TabBook, active: str, *, closed: bool
     panes = panes_of(every)
     windows = {(row.session, row.window) for row in server.sessions.with_tabs(panes)}
     commands = {row.pane: row.command for row in panes}
-    async with create_task_group() as tasks:
-        for tab in book.open.values():
-            if not server.host.is_local:
-                tasks.start_soon(tab.pane.terminal.refresh)
-            elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
-                tasks.start_soon(examine.for_result, tab.runner.port, running)
+    with ungrouped():
+        async with create_task_group() as tasks:
+            for tab in book.open.values():
+                if not server.host.is_local:
+                    tasks.start_soon(tab.pane.terminal.refresh)
+                elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
+                    tasks.start_soon(examine.for_result, tab.runner.port, running)
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)

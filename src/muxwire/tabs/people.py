@@ -28,6 +28,7 @@ from muxwire.protocol.events import (
 from muxwire.tabs.event_log import EventFilter
 from muxwire.tmux.rows import CLIENTS, ClientRow
 from muxwire.tmux.status_line import DOING, DOING_CHARS, PREFIX_PRESSED
+from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +185,7 @@ def doing(book: TabBook) -> str:
         return next(reversed(book.awaited.values()), "")
     first = (running.command.decode("utf-8", "replace").splitlines() or [""])[0][:DOING_CHARS]
     # `#[` begins a style in a status line (tmux(1) STYLES).
-    words = "".join(sign if sign.isprintable() else "?" for sign in first).replace("#", "")
+    words = one_line(first).replace("#", "")
     if running.waits_at(tab.pane.stream.shown_end):
         return f"{tab.key} waits for {running.asked_for}: {words}"
     return f"{tab.key} runs {words}"

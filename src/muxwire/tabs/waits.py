@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError, unwrapped
+from muxwire.errors import InvalidArgument, MuxwireError, ungrouped
 from muxwire.host.patterns import Pattern, checked
 from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.output import shown_text
@@ -94,10 +94,8 @@ class Watch:
         self._after = -1 if from_byte is None else from_byte
         start = self._start = current_start(tab) if from_byte is None else from_byte
         running = tab.pane.session.running
-        awaited = command
-        if from_byte is None and running is not None and not running.started:
-            awaited = running
-        beginning = Beginning(tab.pane, start, awaited)
+        is_due = from_byte is None and running is not None and not running.started
+        beginning = Beginning(tab.pane, start, running if is_due else command)
         self._screen: ScreenSearch | None = None
         self._search: TextSearch | None = None
         if wanted.pattern is not None or wanted.stable is not None:
@@ -281,12 +279,10 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
                 met.append(outcome)
                 tasks.cancel_scope.cancel()
 
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 for watch in watches:
                     tasks.start_soon(run, watch)
-        except ExceptionGroup as failed:  # as one watch would fail
-            raise unwrapped(failed) from failed
         if met:
             return met[0]
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)

@@ -496,6 +496,9 @@ class RunTmuxOperations(Verb):
     ] = DISPATCH_TIMEOUT
     timeout: Annotated[Milliseconds, Says("how long the whole list may take; 0: no limit", metavar="SECONDS")] = 0.0
     max_chars: Annotated[int | None, Says(least=1, is_here=True)] = None
+    # The tabs by their addresses that a person agreed to end; no other one in which something of theirs may run is
+    # ended then. None: nobody is to be asked.
+    agreed: Annotated[Strings | None, Says(is_here=True)] = None
 
 
 VERBS: Final[tuple[type[Verb], ...]] = (

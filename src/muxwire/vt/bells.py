@@ -98,12 +98,10 @@ class _Found:
 
     def string(self, text: bytes, end: int) -> None:
         """Take an OSC that has ended, or its beginning; it may belong to a mark."""
+        offset = self._base + end
         if text.startswith(_TITLE):
-            offset = self._base + end
-            title = text[len(_TITLE[0]) : len(_TITLE[0]) + TITLE_MAX]
-            self._since["title"] = Signal("title", offset, title, 1, offset)
+            self._since["title"] = Signal("title", offset, text[len(_TITLE[0]) :][:TITLE_MAX], 1, offset)
         elif text.startswith(_PROGRESS):
-            offset = self._base + end
             self._since["progress"] = Signal("progress", offset, text[len(_PROGRESS) :], 1, offset)
         elif text.startswith(b"7770;"):
             self.mark()

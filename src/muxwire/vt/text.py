@@ -71,6 +71,11 @@ def strip_ansi(data: str | bytes) -> str | bytes:
     return (_SEQUENCE.sub(b"", data) if b"\x1b" in data else data).translate(None, _UNSEEN)
 
 
+def one_line(text: str) -> str:
+    """`text` without what may move a person's cursor, where one line is shown: what a program chose may hold that."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
 def begun(data: bytes) -> int:
     """Where the sequence begins that `data` ends within; its length if there is none."""
     at = data.rfind(b"\x1b")

@@ -9,6 +9,7 @@ import pytest
 import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.operations import Execute, NewWindow, Ref, SetOption, SplitPane
+from muxwire.protocol.commands import MAX_COMMAND_BYTES
 from tests.library.operations.steps import NOWHERE, Ask, Json, done, setting, statuses
 
 
@@ -89,25 +90,27 @@ async def test_a_command_that_fails_is_a_failed_step_with_its_output(
 async def test_a_dry_run_sends_nothing_and_shows_everything(
     terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask
 ) -> None:
-    before = await ask("list-panes", "-a", "-F", "#{pane_id}")
+    before, long = await ask("list-panes", "-a", "-F", "#{pane_id}"), "x" * (MAX_COMMAND_BYTES + 1)
     result = await terminals.run_operations(
         [
             {"kind": "split_pane", "target": tab.window_id, "ref": "child", "horizontal": True, "size": 20},
             {"kind": "send_keys", "target": {"ref": "child"}, "keys": "ls"},
             setting("@dry"),
             {"kind": "capture_pane", "target": {"ref": "child"}},
+            {"kind": "execute", "target": {"ref": "child"}, "command": long},  # which is no command of tmux
         ],
         dry_run=True,
     )
     assert result.succeeded
     assert result.dry_run
-    assert (statuses(result), result.created_panes) == (["planned"] * 4, {"child": "<ref:child>"})
+    assert (statuses(result), result.created_panes) == (["planned"] * 5, {"child": "<ref:child>"})
     assert result.steps[0].created_pane_id == "<ref:child>"
     assert result.steps[0].commands == (f"split-window -t {tab.window_id} -h -l 20",)
     assert [step.commands for step in result.steps[1:]] == [
         ('send-keys -t "<ref:child>" -- ls Enter',),
         ("set-option -g -- @dry 1",),
         ('capture-pane -p -t "<ref:child>"',),
+        (f'execute -t "<ref:child>" -- {long}',),
     ]
     assert await ask("list-panes", "-a", "-F", "#{pane_id}") == before
     assert await option(ask, "@dry") == []

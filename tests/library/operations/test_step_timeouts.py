@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muxwire
+from muxwire.operations.run import OperationsRun
 from tests.library.operations.steps import Ask, Json, setting, statuses
 from tests.processes import server_pid, stopped
 
@@ -61,6 +62,15 @@ async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwir
     with stopped(pid):
         result = await terminals.run_operations([{**step, **target}], dispatch_timeout=SHORT)
     assert statuses(result) == ["unknown"]
+
+
+async def test_what_no_step_expects_is_said_at_once(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(OperationsRun, "ask", lambda *_: 1 // 0)
+    result = await terminals.run_operations([setting("@a")])
+    assert [(step.status, "ZeroDivisionError" in step.error) for step in result.steps] == [("failed", True)]
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
