@@ -164,7 +164,7 @@ async def _wait(console: Console, terminals: Terminals, arguments: argparse.Name
         console.document(outcome)
     elif outcome.outcome == "met":
         # A regex matches what the program wrote, where a terminal may find orders to it.
-        console.say(*map(str if console.sizes[STDOUT] is None else shown, outcome.match.split("\n")))
+        console.say(*map(str if console.sizes[STDOUT] is None else one_line, outcome.match.split("\n")))
     return 0 if outcome.outcome == "met" else _unmet(console, arguments, outcome.outcome, arguments.timeout)
 
 
