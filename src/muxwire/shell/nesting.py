@@ -66,7 +66,9 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
     """
     pane, before = port.pane, port.pane.session.current
     (screen,) = await ask(port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
-    taken = screen != _LINES and _took_screen(pane)
+    # What was written before the tab's own last prompt may have left it so: that is no reason to refuse.
+    own = pane.session.prompt_end
+    taken = screen != _LINES and (not pane.stream.holds(own) or bool(_TAKES_SCREEN.search(pane.stream.written(own))))
     begun = await _prompt_begun(port, found, PROMPT_GRACE if taken else FIRST_PROMPT)
     known = _is_known(pane, found, before)
     if taken and not known:
@@ -105,12 +107,6 @@ async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
         state=pane.tab_state(),
         remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
     )
-
-
-def _took_screen(pane: Pane) -> bool:
-    """Whether the screen may have been taken since the tab's own prompt: a program before that may have left it so."""
-    begin = pane.session.prompt_end
-    return not pane.stream.holds(begin) or _TAKES_SCREEN.search(pane.stream.written(begin)) is not None
 
 
 def _is_known(pane: Pane, found: ForegroundShell, before: Execution | None) -> bool:

@@ -68,14 +68,11 @@ async def in_vain(port: Port, waited: float) -> bool:
     busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
     # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
     asks = waited >= START_TIMEOUT and pane.terminal.waits_for_input() != ""
-    sure = pane.session.integrated or asks or (pane.shell is None and not _opens_shell(pane))
+    front = pane.terminal.front() if pane.shell is None else None
+    opens = front is not None and opens_shell(pane.session, front.program, pane.terminal.waits_for_input())
+    sure = pane.session.integrated or asks or (pane.shell is None and not opens)
     # After a command of ours the prompt's mark is still to come; and what was written must be here.
     return busy and sure and not pane.on_its_way() and await caught_up(port)
-
-
-def _opens_shell(pane: Pane) -> bool:
-    front = pane.terminal.front()
-    return front is not None and opens_shell(pane.session, front.program, pane.terminal.waits_for_input())
 
 
 def look_again(pane: Pane) -> float:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.marks import (
@@ -101,7 +102,7 @@ def visible_slice(
     last = min(first + max(limit, 1), settled)
     if last <= first:
         return b"", start
-    if begun := bisect_left(cuts, last, key=_begin):  # stop after a cut rather than inside it
+    if begun := bisect_left(cuts, last, key=itemgetter(0)):  # stop after a cut rather than inside it
         last = min(settled, max(last, cuts[begun - 1][1]))
     last = _whole_characters(data, first, last, settled, final=final)
     return _without(data, cuts, first, last, joint), base + last
@@ -194,10 +195,6 @@ def _hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[
     return found, begun if begun >= 0 and size - begun <= HIDDEN_MAX + HIDDEN_MARK_MAX else size
 
 
-def _begin(cut: tuple[int, int]) -> int:
-    return cut[0]
-
-
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
@@ -255,7 +252,7 @@ def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, jo
 
 def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield what the cuts leave of a range; empty pieces too, so that there is a cut between any two."""
-    for index in range(max(0, bisect_left(cuts, first, key=_begin) - 1), len(cuts)):
+    for index in range(max(0, bisect_left(cuts, first, key=itemgetter(0)) - 1), len(cuts)):
         begin, end = cuts[index]
         if begin >= last:
             break
