@@ -44,7 +44,7 @@ class ExecutionResult(OnScreen):
     `why_running`: why the call ended before the command, as far as that is known; "" elsewhere.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
     `screen`: where a program is on the alternate screen, its rows down to the last that is not blank; `cursor`: where
-    the cursor is on it, unless that is hidden.
+    the cursor is on it, unless that is hidden. They are there, too, if a program has ended without leaving that screen.
     `omission`: from which character to which `output` says that `omitted_bytes` were left out there; 0, 0 if none were.
     """
 

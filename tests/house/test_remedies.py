@@ -44,7 +44,7 @@ def test_remedies_mark_the_verbs_that_they_name() -> None:
 
 @pytest.mark.parametrize("words", [printing.WORDS, registry.WORDS], ids=["cli", "mcp"])
 def test_every_verb_has_its_words(words: dict[str, str]) -> None:
-    assert words.keys() == {*IDS, "close_tab.force"}
+    assert words.keys() == {*IDS, "close_tab.force", "command_result.wait"}
 
 
 def test_only_verbs_are_replaced() -> None:

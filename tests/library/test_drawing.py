@@ -63,7 +63,10 @@ async def test_what_was_drawn_for_long_is_no_output_either(tab: Tab) -> None:
     assert (await tab.stream_logs(from_byte=tab.next_byte - 1000, strip_ansi=True)).chunk == ""
     await tab.send_keys(["Enter"], wait=DEADLINE)
     assert (await tab.command_result(began.command_id, drawing=False)).output.endswith("after\n")
-    await tab.execute(r"printf '\033[?1049hdrawn'")
+    left = await tab.execute(r"printf '\033[?1049hdrawn'; read x", drawing=False, timeout=DEADLINE)
+    told = await tab.send_keys(["Enter"], wait=DEADLINE)
+    left = await tab.command_result(left.command_id, drawing=False)  # the program was killed, say
+    assert [(one.exit_code, "drawn" in one.screen) for one in (told, left)] == [(0, True)] * 2
     assert (await tab.execute("echo text", drawing=False)).output == "text\n"
     assert "\nword\n" in (await tab.send_keys(["echo word", "Enter"], wait=DEADLINE)).output
 

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -45,6 +46,7 @@ class FakeTab:
     not_ours: str = ""
     end_reason: str = ""
     attach_words: str = "muxwire attach --name fake -t @1"
+    prefix: str = "fake/"  # its machine's: no tab of this one is made like it
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     async def execute(self, command: str, **options: Any) -> ExecutionResult:
@@ -130,10 +132,10 @@ class FakeTerminals:
     def left_running(self, _: str) -> None:
         return None
 
-    async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
+    async def tab_or_new(self, target: str, *, within: float, **_new: str) -> tuple[FakeTab, bool]:
         return await self.tab(target), False
 
-    async def known_tab(self, target: str) -> FakeTab:
+    async def known_tab(self, target: str, *, within: float = inf) -> FakeTab:
         return await self.tab(target)
 
     async def create_tab(self, **options: Any) -> FakeTab:

@@ -40,6 +40,11 @@ class Agent:
         told: dict[str, Any] = json.loads(text)
         return told
 
+    async def refused(self, command: str) -> str:
+        result = await self.client.call_tool("execute_command", {"command": command})
+        assert result.is_error, result.content
+        return text_of(result)
+
 
 @asynccontextmanager
 async def agent_at_a_server(mode: Literal["auto", "legacy"] = "auto") -> AsyncIterator[Agent]:
@@ -60,6 +65,8 @@ async def test_the_first_command_makes_its_tab_and_says_which() -> None:
         assert (second["output"], "window_id" in second) == ("1\nexit\n", False)
         ended = await agent.call("execute_command", command="exit 6", timeout_ms=20_000)
         assert (ended["window_id"], ended["state"]) == ("@2", "dead")
+        assert ended["note"].startswith("@1 has ended (")
+        assert "; this is @2, a new shell without its variables, in /; " in ended["note"]
 
 
 async def test_calls_that_come_at_once_run_in_their_order() -> None:
@@ -145,9 +152,28 @@ async def test_a_nested_shell_is_not_left_for_another_tab() -> None:
     async with agent_at_a_server() as agent:
         inside = await agent.call("execute_command", command="bash", timeout_ms=20_000)
         assert inside["running"]
+        await agent.call("send_keys", keys=["cat", "Enter"], wait_ms=20_000)
+        assert "is in a nested shell" in await agent.refused("true")
+        await agent.call("send_keys", keys="C-d", wait_ms=20_000)
         told = await agent.call("execute_command", command="echo $SHLVL", timeout_ms=20_000)
         assert told["output"] == "2\n"
         assert "window_id" not in told
+        await agent.call("start_process", command="sleep 1000", window_id="@1")
+        assert "is in a nested shell" in await agent.refused("true")
+        await agent.call("stop_process")
+        await agent.call("execute_command", command="kill -9 $$", timeout_ms=20_000)
+        assert "nothing was run: the shell it ran in" in await agent.refused("true")
+        told = await agent.call("execute_command", command="echo $SHLVL", timeout_ms=20_000)
+        assert (told["output"], "window_id" in told, "note" in told) == ("1\n", False, False)
+
+
+# Calls whose results say that what ran in a tab has ended.
+SAY_AN_END: list[list[tuple[str, dict[str, Any]]]] = [
+    [("send_keys", {"keys": "Enter", "wait_ms": 20_000})],
+    [("send_keys", {"keys": "Enter"}), ("wait_for", {"window_ids": ["@1"], "prompt": True})],
+    [("stop_process", {})],
+    [("close_tab", {"force": True})],
+]
 
 
 async def test_what_ended_in_another_tab_is_said_once() -> None:
@@ -155,10 +181,16 @@ async def test_what_ended_in_another_tab_is_said_once() -> None:
         left = await agent.call("execute_command", command="read x; (exit 4)", timeout_ms=20_000)
         told = await agent.call("execute_command", command="true", timeout_ms=20_000)
         assert (told["window_id"], "ended" in told) == ("@2", False)
-        await agent.call("send_keys", keys="Enter", window_id="@1", wait_ms=20_000)
-        told = await agent.call("execute_command", command="true", window_id="@2", timeout_ms=20_000)
+        await agent.call("send_keys", keys="Enter", window_id="@1")
+        while "ended" not in told:
+            told = await agent.call("execute_command", command="true", window_id="@2", timeout_ms=20_000)
         assert told["ended"] == [{"command_id": left["command_id"], "window_id": "@1", "exit_code": 4}]
         assert "ended" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
+        for ends in SAY_AN_END:
+            await agent.call("execute_command", command="read x", window_id="@1", timeout_ms=20_000)
+            for tool, arguments in ends:
+                await agent.call(tool, **{} if "window_ids" in arguments else {"window_id": "@1"}, **arguments)
+            assert "ended" not in await agent.call("execute_command", command="true", window_id="@2")
 
 
 async def test_a_command_that_says_nothing_costs_little() -> None:

@@ -62,10 +62,10 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
 
 async def test_the_shells_tab_is_one_calls_at_a_time() -> None:
     made = mock.AsyncMock(side_effect=lambda: mock.Mock(state="prompt", like=mock.AsyncMock(return_value={})))
-    terminals, shells = mock.Mock(create_tab=made), _Shells()
-    async with shells.tab(terminals) as first, shells.tab(terminals) as second:
+    call, shells = mock.Mock(terminals=mock.Mock(create_tab=made)), _Shells()
+    async with shells.tab(call) as first, shells.tab(call) as second:
         assert second is not first
-    async with shells.tab(terminals) as later:
+    async with shells.tab(call) as later:
         assert later is first
 
 
@@ -173,3 +173,7 @@ async def test_claude_runs_times_out_and_runs_in_the_background(folder: Path) ->
         assert still.startswith("<status>running</status>")
         assert re.search(r"\nNote: .*waits for", still), still
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
+        await said(client, "Bash", {"command": "cd /usr"})
+        await said(client, "Bash", {"command": "exit 3"}, fails=True)
+        new = r"/usr\nNote: @\d+ has ended \(.*\); this is @\d+, a new shell without its variables, in /usr"
+        assert re.fullmatch(new, await said(client, "Bash", {"command": "echo $PWD$X"}))

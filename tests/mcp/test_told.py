@@ -21,7 +21,9 @@ def test_a_tab_is_named_once() -> None:
     two.pane.session.dead = True
     assert told.name(one) == (True, "@2 has ended (its program has); this is @1, in /")
     one.pane.session.dead = True
-    assert told.name(tab("@3")) == (True, "")  # the same directory: nothing to be said of it
+    assert told.name(tab("@3", dead=True)) == (True, "")  # the same directory: nothing to be said of it
+    made = "@3 has ended (its program has); this is @4, a new shell without its variables, in /"
+    assert told.name(tab("@4"), new=True) == (True, made)
 
 
 def test_the_end_of_a_command_elsewhere_is_told_once() -> None:

@@ -38,6 +38,7 @@ WORDS: Mapping[str, str] = {
     "execute_command": "muxwire run --json (or history --json)",
     "execute_script": "muxwire run",
     "command_result": "muxwire logs --command",
+    "command_result.wait": "muxwire logs --command",
     "start_process": "muxwire run",
     "stop_process": "muxwire send-keys C-c",
     "read_logs_from_tab": "muxwire logs",

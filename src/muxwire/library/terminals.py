@@ -276,20 +276,24 @@ class Terminals:
         # Read before the list of tabs: so a tab that is made meanwhile is not taken for one that has ended.
         logged = await anyio.to_thread.run_sync(logged_tabs, self.folders, self._book.generation)
         known = {one.log_path for one in (await self.list_tabs()).tabs}
-        ended = tuple(one for one in logged if one.log_path not in known)
-        return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
+        return (
+            *(one for one in logged if one.log_path not in known),
+            *await anyio.to_thread.run_sync(ended_tabs, self.folders),
+        )
 
-    async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
+    async def tab_or_new(
+        self, target: Target = ".", *, within: float = inf, shell: str | None = None, cwd: str = "", host: str = ""
+    ) -> tuple[Tab, bool]:
         """The tab that `target` names, and False; if that is `.` and no tab is open, a new one, and True.
 
-        Raises as `tab` and `create_tab`.
+        `shell`, `cwd` and `host` are those of a new one. Raises as `tab` and `create_tab`.
         """
         target = self._name_of(target)
         await self._life.look(within)
         if target == ".":
             async with self._making:
                 if self.latest is None:
-                    return await self.create_tab(), True
+                    return await self.create_tab(shell=shell, cwd=cwd, host=host), True
         return await self.tab(target, within=within), False
 
     @property
@@ -302,16 +306,28 @@ class Terminals:
         """What `run` gives for a tab or, where that is busy, for another one; and a note that says so.
 
         The other is the newest tab made here in which nothing runs, else a new one like the busy one (`Tab.like`).
+        TabUnavailable in place of another one where the busy one is in a nested shell: what is meant for another
+        machine or user must not run on this one. So, too, if a shell waits there which has refused the command.
         """
+        refused = ""
         async with self._making:  # for which calls may wait that came before
             busy = await self.tab(key)
         if await busy.comes_free(TURN_SECONDS):
             newest = busy.pane.session.current
             try:
                 return await run(key), ""
-            except TabUnavailable:
-                if busy.pane.session.current is not newest:  # it was typed there
+            except TabUnavailable as error:
+                if busy.pane.session.current is not newest or error.state == "prompt":  # it was typed there, or is free
                     raise
+                refused = str(error)
+        if busy.pane.session.is_nested:
+            raise TabUnavailable(
+                f"nothing was run: {busy.key} is in a nested shell (ssh, su, docker exec), where no other tab is; "
+                f"{refused or busy.pane.refusal()}",
+                state=busy.state,
+                remedy="wait with `command_result.wait`, or see it with `snapshot`; to run this in another tab, "
+                "name one, or make one with `create_tab`",
+            )
         machine = next(one for one in self._hosts.machines if one.book is busy.book)
         async with self._making:
             free = [
@@ -368,10 +384,9 @@ class Terminals:
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
         tab = await self.known_tab(target)
-        for pane in tab.book.beside(tab):
-            await pane.close(force=force)
-        if not tab.pane.session.closed:
-            await tab.close(force=force)
+        for pane in (*tab.book.beside(tab), tab):
+            if not pane.pane.session.closed:
+                await pane.close(force=force)
 
     async def close_session(self, session: str, *, force: bool = False) -> None:
         """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
@@ -383,9 +398,8 @@ class Terminals:
         tabs = [tab for tab in machine.book.open.values() if tab.session == name]
         if not tabs:
             raise NoSuchTarget(f"no tab is in the session {session!r}", remedy="`list_tabs` shows every session")
-        if not force:
-            for tab in tabs:
-                await check_idle(tab.pane, tab.runner, tab.key)
+        for tab in () if force else tabs:
+            await check_idle(tab.pane, tab.runner, tab.key)
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
 

@@ -74,8 +74,11 @@ async def answer(offer: Offer, terminals: LazyTerminals, wire: Wire) -> None:
     said = Answers(wire)
     notify = said.notify if offer.experimental else None
     server = built(offer, lambda: connected(terminals, notify))
-    options = server.create_initialization_options(_NOTIFICATIONS, dict(offer.experimental) or None)
-    await server.run(Lines(server, wire), said, options)
+    await server.run(
+        Lines(server, wire),
+        said,
+        server.create_initialization_options(_NOTIFICATIONS, dict(offer.experimental) or None),
+    )
 
 
 @asynccontextmanager

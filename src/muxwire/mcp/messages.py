@@ -88,8 +88,9 @@ class Lines(ObjectReceiveStream[SessionMessage]):
             capabilities=self._server.get_capabilities(protocol_version=version),
             instructions=self._server.instructions,
         )
-        said = found.model_dump(by_alias=True, mode="json", exclude_none=True)
-        result = methods.serialize_server_result("server/discover", version, said)
+        result = methods.serialize_server_result(
+            "server/discover", version, found.model_dump(by_alias=True, mode="json", exclude_none=True)
+        )
         result["_meta"] = {types.SERVER_INFO_META_KEY: self._server.server_info_stamp}
         return types.JSONRPCResponse(jsonrpc="2.0", id=request_id, result=result)
 
@@ -135,15 +136,9 @@ def _what_is_wrong_with(line: bytes, error: ValidationError) -> types.JSONRPCErr
 
 def _usable_id(given: object) -> types.RequestId | None:
     """Return the id if an answer can carry it."""
-    match given:
-        case bool():
-            return None
-        case str() if any("\ud800" <= character <= "\udfff" for character in given):
-            return None
-        case str() | int():
-            return given
-        case _:
-            return None
+    if isinstance(given, str) and not any("\ud800" <= character <= "\udfff" for character in given):
+        return given
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
 
 
 def _refusal(

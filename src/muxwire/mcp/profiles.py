@@ -11,8 +11,8 @@ import secrets
 import shlex
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, final
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
-from muxwire.mcp.registry import RUNS_ANYTHING, Hints, Text, tool
+from muxwire.mcp.registry import RUNS_ANYTHING, Hints, Text, Told, like_ended, tool
 from muxwire.verbs.describe import Says, Verb
 from muxwire.verbs.types import Milliseconds
 from muxwire.verbs.words import spelled
@@ -48,11 +48,13 @@ _FILTER_SECONDS = 1.0
 _CODEX_WORDS: Mapping[str, str] = {
     "send_keys": "write_stdin",
     "command_result": "write_stdin",
+    "command_result.wait": "write_stdin",
     "stop_process": "C-c (\\u0003)",
 }
 _CLAUDE_WORDS: Mapping[str, str] = {
     "send_keys": "input in the command itself (a pipe, a here-document)",
     "command_result": "BashOutput",
+    "command_result.wait": "BashOutput",
     "stop_process": "KillShell",
 }
 
@@ -66,23 +68,25 @@ class _Shells:
     """
 
     def __init__(self) -> None:
-        self._shell: Tab | None = None
+        self._told = Told()  # of the shell's tab
         self._taken: set[Tab] = set()  # by calls under way
         self._choosing = anyio.Lock()
         self._last = 0  # the newest number; none is given twice, else late input would reach another command
         self.running: dict[int, tuple[Tab, str]] = {}  # as long as their results can be asked for
 
     @asynccontextmanager
-    async def tab(self, terminals: Terminals, *, apart: bool = False) -> AsyncIterator[Tab]:
+    async def tab(self, call: Call, *, apart: bool = False) -> AsyncIterator[Tab]:
         """The tab for a command; `apart` for one that runs in the background."""
         async with self._choosing:
-            if self._shell is None or self._shell.state == "dead":
-                self._shell = await terminals.create_tab()
-            given, taken = self._shell, self._shell in self._taken
+            shell = self._told.tab
+            if shell is None or shell.state == "dead":
+                shell = await call.terminals.create_tab(**like_ended(shell))
+                call.notes.append(self._told.name(shell, new=True)[1])
+            given, taken = shell, shell in self._taken
             if apart or taken or given.state not in ("prompt", "starting"):
-                given = await terminals.create_tab(**await self._shell.like())
+                given = await call.terminals.create_tab(**await shell.like())
             if not (apart or taken):
-                self._shell = given
+                self._told.tab = given
             self._taken.add(given)
         try:
             yield given
@@ -91,7 +95,7 @@ class _Shells:
 
     async def ended(self, tab: Tab) -> None:
         """A command in that tab has ended, and its end was told: the tab has no other use if it is not the shell's."""
-        if tab is not self._shell and tab not in self._taken:
+        if tab is not self._told.tab and tab not in self._taken:
             await tab.close(force=True)
 
     def number(self, tab: Tab, command_id: str) -> int:
@@ -156,24 +160,34 @@ class WriteStdin(Verb):
     max_output_tokens: _MostTokens = _TOKENS
 
 
+async def _run(
+    call: Call,
+    command: str,
+    *,
+    apart: bool = False,
+    **asked: Any,  # noqa: ANN401 - as `Tab.execute` has it
+) -> tuple[Tab, ExecutionResult]:
+    """Run a command as the models' own programs do, without what is drawn; return its tab, and its result."""
+    async with _shells(call).tab(call, apart=apart) as tab:
+        result = await call.progress.during(
+            tab.execute(command, drawing=False, strip_ansi=True, on_progress=call.progress.note, **asked)
+        )
+    return tab, replace(result, note="; ".join(filter(None, (*call.notes, result.note))))
+
+
 @tool(ExecCommand, returns=Text, hints=RUNS_ANYTHING, words=_CODEX_WORDS)
 async def exec_command(call: Call, given: ExecCommand) -> Text:
-    begun, shells = time.monotonic(), _shells(call)
+    begun = time.monotonic()
     command = shlex.join([given.shell, "-lc" if given.login else "-c", given.cmd]) if given.shell else given.cmd
-    async with shells.tab(call.terminals) as tab:
-        result = await call.progress.during(
-            tab.execute(
-                command,
-                timeout=given.yield_time,
-                cwd=given.workdir or "",
-                on_timeout="leave",
-                drawing=False,
-                strip_ansi=True,
-                max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
-                on_progress=call.progress.note,
-            )
-        )
-    return await _chunk(shells, tab, result, begun)
+    tab, result = await _run(
+        call,
+        command,
+        timeout=given.yield_time,
+        cwd=given.workdir or "",
+        on_timeout="leave",
+        max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
+    )
+    return await _chunk(_shells(call), tab, result, begun)
 
 
 @tool(WriteStdin, returns=Text, hints=RUNS_ANYTHING, words=_CODEX_WORDS)
@@ -207,8 +221,7 @@ async def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: floa
     if number is None:
         shells.running = {one: known for one, known in shells.running.items() if known != (tab, result.command_id)}
         await shells.ended(tab)
-        code = "unknown" if result.exit_code is None else result.exit_code
-        ended = f"Process exited with code {code}"
+        ended = f"Process exited with code {'unknown' if result.exit_code is None else result.exit_code}"
     else:
         ended = f"Process running with session ID {number}"
     shown = "\n".join(filter(None, (_output(result), result.screen)))
@@ -263,18 +276,9 @@ class KillShell(Verb):
 @tool(Bash, returns=Text, hints=RUNS_ANYTHING, words=_CLAUDE_WORDS)
 async def bash(call: Call, given: Bash) -> Text:
     shells, background = _shells(call), given.run_in_background
-    async with shells.tab(call.terminals, apart=background) as tab:
-        result = await call.progress.during(
-            tab.execute(
-                given.command,
-                timeout=given.timeout / 1000,
-                async_=background,
-                drawing=False,
-                strip_ansi=True,
-                max_chars=_SHOWN,
-                on_progress=call.progress.note,
-            )
-        )
+    tab, result = await _run(
+        call, given.command, apart=background, timeout=given.timeout / 1000, async_=background, max_chars=_SHOWN
+    )
     shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     note = spelled(result.note or "", _CLAUDE_WORDS)
     if result.running:
@@ -286,8 +290,7 @@ async def bash(call: Call, given: Bash) -> Text:
     await shells.ended(tab)
     code = f"Exit code {result.exit_code}" if result.exit_code else ""
     failed = f"Command timed out after {given.timeout / 1000:g}s" if result.timed_out else code
-    noted = f"Note: {note}" if note else ""
-    return Text("\n".join(filter(None, (failed, shown, noted))), is_error=bool(failed))
+    return Text("\n".join(filter(None, (failed, shown, note and f"Note: {note}"))), is_error=bool(failed))
 
 
 @tool(BashOutput, returns=Text, hints=Hints(read_only=True), words=_CLAUDE_WORDS)

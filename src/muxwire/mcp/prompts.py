@@ -55,6 +55,9 @@ class Prompts:
         wrong += [f"{one} is unknown" for one in sorted(set(given).difference(prompt["arguments"]))]
         if wrong:
             raise MCPError(INVALID_PARAMS, f"{name}: {', '.join(wrong)}")
-        lines = without_unavailable(prompt["text"], self._available).splitlines()
-        text = "\n".join(line for line in lines if all(map(given.get, _ARGUMENT.findall(line))))
+        text = "\n".join(
+            line
+            for line in without_unavailable(prompt["text"], self._available).splitlines()
+            if all(map(given.get, _ARGUMENT.findall(line)))
+        )
         return prompt["description"], _ARGUMENT.sub(lambda found: given[found[1]], text)

@@ -29,7 +29,7 @@ from muxwire.verbs.schema import input_schema
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from muxwire.library.terminals import Terminals
     from muxwire.shell.execution import Execution
@@ -161,7 +161,10 @@ Toolset = Literal["core", "screen", "scripts", "ops"]
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
 
 # The words that stand for each verb in the texts of results here.
-WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {"close_tab.force": "close_tab and force: true"}
+WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {
+    "close_tab.force": "close_tab and force: true",
+    "command_result.wait": "command_result and wait_ms",
+}
 
 # Claude Code moves results of over 50,000 characters into a file; a caller that reads logs has asked for so much.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
@@ -195,35 +198,53 @@ class Told:
         self.tab: Tab | None = None  # that its last call named or made, or that the result named
         self._left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
 
-    def name(self, tab: Tab | None) -> tuple[bool, str]:
+    def name(self, tab: Tab | None, *, new: bool = False) -> tuple[bool, str]:
         """Whether a result has to name the tab that a call without one means; and a note.
 
         It has to if the client was told of another one, which has ended since or is not the active one any more. The
-        note says so where the directory is another one too.
+        note says so where the directory is another one too, or where the tab is `new`, made in place of that one.
         """
         before = self.tab
         if tab is None or tab is before:
             return False, ""
         self.tab, note = tab, ""
-        if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
-            note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
+        if before is not None and before.pane.session.dead and (new or before.cwd != tab.cwd):
+            why, made = before.end_reason or "its program has", ", a new shell without its variables" if new else ""
+            note = f"{before.key} has ended ({why}); this is {tab.key}{made}, in {tab.cwd}"
         return True, note
 
-    def ended(self, command_id: str, running: tuple[Tab, Execution] | None) -> list[dict[str, object]]:
+    def ended(
+        self, command_id: str, running: tuple[Tab, Execution] | None, stopped: Sequence[str] = ()
+    ) -> list[dict[str, object]]:
         """The commands that results have left running and that have ended since, in other tabs than `tab`, each once.
 
-        `command_id`: the command that the result is of; `running`: it and its tab, if it still runs.
+        `command_id`: the command that the result is of; `running`: it and its tab, if it still runs. `stopped`: tabs
+        of which the result says that what ran there has ended.
         """
-        self._left.pop(command_id, None)
+        self._left = {
+            name: found
+            for name, found in self._left.items()
+            if name != command_id and (found[1].running or found[0].key not in stopped)
+        }
         if running is not None:
             self._left[command_id] = running
         over = {name: found for name, found in self._left.items() if not (found[1].running or found[0] is self.tab)}
-        for name in over:
-            del self._left[name]
+        self._left = {name: found for name, found in self._left.items() if name not in over}
         return [
             {"command_id": name, "window_id": tab.key, "exit_code": command.exit_code}
             for name, (tab, command) in over.items()
         ]
+
+
+def like_ended(tab: Tab | None) -> dict[str, Any]:
+    """What is made in place of a tab that has ended: the same shell, in the same directory if that is still there.
+
+    On another machine it begins in the home directory there: nobody else can say what is there.
+    """
+    if tab is None or not tab.pane.session.dead:
+        return {}
+    there = not tab.prefix and tab.pane.host.is_folder(tab.cwd)
+    return {"shell": tab.shell_path, "cwd": tab.cwd if there else "", "host": tab.prefix.removesuffix("/")}
 
 
 @final
@@ -235,15 +256,17 @@ class Call:
     progress: Progress
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
     pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
-    stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran
+    stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran, or has seen it end
+    notes: list[str] = field(default_factory=list)  # on the tab that was made for it
     used: list[Tab] = field(default_factory=list)  # that it was for; other calls of the client change `told` meanwhile
     told: Told = field(default_factory=Told)
 
     async def tab(self, target: str, *, within: float = inf) -> Tab:
         """The tab that a call is for; a new one if it names none and none is open. As `Terminals.tab_or_new`."""
-        self.told.tab, _ = await self.terminals.tab_or_new(target, within=within)
-        self.used.append(self.told.tab)
-        return self.used[-1]
+        tab, made = await self.terminals.tab_or_new(target, within=within, **like_ended(self.told.tab))
+        self.notes.append(self.told.name(tab, new=made)[1])
+        self.used.append(tab)
+        return tab
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
@@ -301,8 +324,10 @@ class Tool(Generic[A]):
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         """The result's fields, and which tab was used if the call named none and its caller may not know which."""
         fields = await self._placed(call, arguments)
+        if fields.get("outcome") in ("ended", "closed") or {"which", "exit_code"} <= fields.keys():
+            call.stopped.extend(tab.key for tab in call.used)
         command_id = fields.get("command_id", "")
-        if ended := call.told.ended(command_id, call.terminals.left_running(command_id)):
+        if ended := call.told.ended(command_id, call.terminals.left_running(command_id), call.stopped):
             fields["ended"] = ended
         return fields
 
@@ -325,8 +350,8 @@ class Tool(Generic[A]):
         if not window or busy:  # the tab was made now, is another one, or the one that an earlier process used last
             call.told.tab, names_it = (call.terminals.latest, *call.used)[-1], True  # it may have ended by now
             window = "" if call.told.tab is None else call.told.tab.key
-        if note or busy:
-            fields["note"] = "; ".join(filter(None, (note, busy, fields.get("note"))))
+        if said := "; ".join(filter(None, (note, *call.notes, busy, fields.get("note")))):
+            fields["note"] = said
         return {"window_id": window, **fields} if names_it and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:

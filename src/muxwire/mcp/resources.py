@@ -184,29 +184,26 @@ class Subject:
     async def read(self, terminals: Terminals) -> dict[str, Any]:
         """Return the contents; raises the protocol's error for what cannot be read."""
         try:
-            return await self._read(terminals)
+            match self.view:
+                case "tabs":
+                    value = to_dict(await terminals.list_tabs())
+                    return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
+                case "log":
+                    tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)
+                    return self._text(tail.content, "text/plain", {"next_byte": tail.next_byte})
+                case "commands":
+                    commands = await terminals.history([self.target], limit=COMMANDS)
+                    value = {"commands": to_dict(commands)}
+                    return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
+                case "screen":
+                    taken = await (await terminals.known_tab(self.target)).snapshot()
+                    cursor = to_dict(taken.cursor, whole=True)
+                    known = {"title": taken.title, "cursor": cursor, "next_byte": taken.next_byte}
+                    return self._text("\n".join(taken.lines), "text/plain", known)
         except NoSuchTarget as error:
             raise not_found(self.uri, f"{error}. {error.remedy}") from None
         except MuxwireError as error:
             raise MCPError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
-
-    async def _read(self, terminals: Terminals) -> dict[str, Any]:
-        match self.view:
-            case "tabs":
-                value = to_dict(await terminals.list_tabs())
-                return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
-            case "log":
-                tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)
-                return self._text(tail.content, "text/plain", {"next_byte": tail.next_byte})
-            case "commands":
-                commands = await terminals.history([self.target], limit=COMMANDS)
-                value = {"commands": to_dict(commands)}
-                return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
-            case "screen":
-                taken = await (await terminals.known_tab(self.target)).snapshot()
-                cursor = to_dict(taken.cursor, whole=True)
-                known = {"title": taken.title, "cursor": cursor, "next_byte": taken.next_byte}
-                return self._text("\n".join(taken.lines), "text/plain", known)
 
     def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> dict[str, Any]:
         meta = {f"muxwire/{name}": value for name, value in known.items()}

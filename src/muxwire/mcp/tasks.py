@@ -115,8 +115,7 @@ class Tasks:
         if told.running:
             # The log's bytes between two offsets may hold marks too, which are no output.
             size = told.next_byte - told.from_byte if told.truncated else len(told.output.encode())
-            said = f"{size} bytes of output"
-            return task | {"statusMessage": "; ".join(filter(None, (said, fields.get("note", ""))))}
+            return task | {"statusMessage": "; ".join([f"{size} bytes of output", *filter(None, [fields.get("note")])])}
         if task_id in self._cancelled:
             return task | {"status": "cancelled"}
         result = succeeded(fields).model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -132,12 +131,6 @@ class Tasks:
         if running:
             self._cancelled.add(task_id)
 
-    async def ended(self, task_id: str, terminals: Terminals) -> dict[str, Any]:
-        """What `tasks/get` answers when the command has ended; waits for that. MCPError."""
-        with suppress(NoSuchTarget):  # `get` says so
-            await terminals.command_end(task_id)
-        return await self.get(task_id, terminals)
-
     async def ends(self, given: object, terminals: Terminals) -> dict[str, Callable[[], Awaitable[TaskNotification]]]:
         """What to wait for and to send, by id, of the tasks that a listen stream asks for and that are known."""
         found: dict[str, Callable[[], Awaitable[TaskNotification]]] = {}
@@ -148,7 +141,10 @@ class Tasks:
         return found
 
     async def _end(self, task_id: str, terminals: Terminals) -> TaskNotification:
-        return TaskNotification(params=await self.ended(task_id, terminals))
+        """What `tasks/get` answers when the command has ended; waits for that. MCPError."""
+        with suppress(NoSuchTarget):  # `get` says so
+            await terminals.command_end(task_id)
+        return TaskNotification(params=await self.get(task_id, terminals))
 
 
 def succeeded(fields: dict[str, Any]) -> types.CallToolResult:

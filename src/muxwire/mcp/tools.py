@@ -98,7 +98,7 @@ async def close_tab(call: Call, given: CloseTab) -> Success:
     else:  # by its address: while a person was asked, "." or a name may have come to mean another tab
         ended = meant[0].end_reason
         await call.terminals.close_tab(meant[0].address, force=given.force)
-    call.stopped.extend(tab.key for tab in meant if given.force)
+    call.stopped.extend(tab.key for tab in meant)
     return Success(success=True, note=f"it was closed before: {ended}" if ended else "")
 
 
@@ -217,7 +217,10 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
 async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
-    return await call.progress.during(call.terminals.wait_for(given.window_ids or [ACTIVE], **given.words))
+    tabs = {name: await call.terminals.known_tab(name, within=given.timeout) for name in given.window_ids or [ACTIVE]}
+    outcome = await call.progress.during(call.terminals.wait_for(list(tabs), **given.words))
+    call.used.extend(tab for name, tab in tabs.items() if outcome.which in (name, tab.key))
+    return outcome
 
 
 @tool(WatchEvents, returns=EventBatch, hints=Hints(read_only=True), toolset="screen")

@@ -121,7 +121,10 @@ class Wire(asyncio.Protocol):
         try:
             while not self._ended and (self._lines or not self._eof or self.unanswered):
                 if self._lines and self._room.is_set():
-                    return self._take()
+                    self._ahead -= len(self._lines[0])
+                    if self._ahead <= MAX_READ_AHEAD_BYTES:
+                        self._reading.resume_reading()
+                    return self._lines.popleft()
                 self._news.clear()
                 await self._news.wait()
         except anyio.get_cancelled_exc_class():
@@ -129,13 +132,6 @@ class Wire(asyncio.Protocol):
             raise
         self._on_end()
         return None
-
-    def _take(self) -> bytes:
-        line = self._lines.popleft()
-        self._ahead -= len(line)
-        if self._ahead <= MAX_READ_AHEAD_BYTES:
-            self._reading.resume_reading()
-        return line
 
     def settle(self, request_id: object) -> None:
         """Note that a request of `unanswered` needs no answer any more."""

@@ -83,7 +83,6 @@ def gone_note(which: str, reached_by: bytes, status: int | None, where: str) -> 
     """What has become of the shell `which`, and where the tab is now; `reached_by` is b"" if that is not known."""
     shown = reached_by.decode("utf-8", "replace").partition("\n")[0][:_SHOWN_CHARACTERS]
     by = f", reached by {shown!r}," if shown else ""
-    if status in _STOPPED:
-        return f"the shell {which}{by} was stopped (status {status}); the tab is back in {where}"
-    ended = f" has ended (status {status})" if status is not None else " has ended"
-    return f"the shell {which}{by}{ended}; the tab is back in {where}"
+    became = "was stopped" if status in _STOPPED else "has ended"
+    known = f" (status {status})" if status is not None else ""
+    return f"the shell {which}{by} {became}{known}; the tab is back in {where}"

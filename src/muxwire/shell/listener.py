@@ -332,7 +332,7 @@ def refusal(
     if running is not None:
         what = f"{running.command[:_SHOWN_BYTES].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
         what += f" has been running for {now - running.typed_time:.1f} s"
-        remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
+        remedy = "wait with `command_result.wait`, stop it with `stop_process`, or use another tab"
     elif session.preexec_time is not None:
         since = f" {now - session.preexec_time:.1f} s ago" if heard else ""  # the log has no times
         what = f"{program} runs in the foreground, from a line that was typed{since}"

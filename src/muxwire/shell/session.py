@@ -272,6 +272,18 @@ class ShellSession:
     def dead(self) -> bool:
         return self.state in GONE
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether what is in front was started from a shell nested in the tab's own, as far as is known: the newest
+        command ran in one which has not ended since, or something was typed into a program that starts shells.
+        """
+        newest = self.current
+        return newest is not None and (
+            newest.running and starts_shell(newest.command) and 0 <= newest.begin <= self.last_input.offset
+            if self._is_own(newest)
+            else newest.prompt_seq == self.prompt_seq and (self.running is not None or self.preexec_time is not None)
+        )
+
     def _find_running(self) -> None:
         """See which command runs, the innermost of those that were typed: one has ended."""
         self.running = next((one for one in reversed(self._open.values()) if not one.ending), None)
@@ -497,9 +509,7 @@ class ShellSession:
         That is no news to a caller who has typed something else since, or whose command was to end it.
         """
         newest = self.current
-        if newest is None or newest.level == 1:  # nearly always
-            return
-        if not newest.ending or newest is self._left_after or self._is_own(newest):
+        if newest is None or not newest.ending or newest is self._left_after or self._is_own(newest):
             return
         # A prompt that is older than the newest command says nothing of its shell.
         if newest.typed_at <= since or (outer is None and newest.prompt_seq >= self.prompt_seq):

@@ -72,7 +72,7 @@ async def answered(
         exit_code=status,
         next_byte=end,
         note="; ".join(filter(None, (sent.note, seen.note, _UNSEEN if reached == "unseen" else ""))),
-        **await tab.screen(),
+        **await tab.screen(left=tab.left_drawn(command)),
     )
 
 

@@ -207,8 +207,12 @@ class Tab:
         pane = self.pane
 
         def free() -> bool:
-            waits = self.state != "running" or pane.terminal.seems_to_prompt()
-            return waits or pane.on_its_way() or pane.use.last == math.inf
+            return (
+                self.state != "running"
+                or pane.terminal.seems_to_prompt()
+                or pane.on_its_way()
+                or pane.use.last == math.inf
+            )
 
         return await pane.stream.until(free, seconds, look=_LOOK_EVERY)
 
@@ -375,8 +379,8 @@ class Tab:
         result = await result_of(
             execution, self.pane, plain, max_chars=max_chars, size=self.size, waited=waited, drawing=drawing
         )
-        if result.running:
-            result = replace(result, **await self.screen())
+        if result.running or ((plain or not drawing) and self.left_drawn(execution)):
+            result = replace(result, **await self.screen(left=not result.running))
         if result.running and waited:
             return replace(result, note=with_note(result.note, secret_note(self.pane, self.server, self.key)))
         return result
@@ -545,9 +549,8 @@ class Tab:
 
     def _shows(self, begin: int, end: int) -> bool:
         """Whether these bytes of its log are more than the marks that processes write when they attach. Blocks."""
-        if end - begin > _MARKS_MAX:
-            return True
-        return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
+        nonce, long = self.pane.stream.nonce, end - begin > _MARKS_MAX
+        return long or bool(without_join_marks(read_raw(self.log_path, begin, end), nonce))
 
     @takes(Wait)
     async def wait_for(self, asked: Wait) -> WaitOutcome:
@@ -609,9 +612,13 @@ class Tab:
         """A piece of its log from an offset on; waits up to `wait` seconds if nothing is there yet."""
         return await read_chunk(LogSource(self.log_path, self), asked)
 
-    async def screen(self) -> dict[str, Any]:
-        """The fields of `OnScreen` if a program is on the alternate screen, else nothing."""
-        if self.pane.session.dead or not self.pane.terminal.on_alternate():
+    def left_drawn(self, execution: Execution | None) -> bool:
+        """Whether a command has ended on the alternate screen, without leaving it: its last words are there."""
+        return execution is not None and bool(self.pane.stream.screens.at(execution.end, execution.begin))
+
+    async def screen(self, *, left: bool = False) -> dict[str, Any]:
+        """The fields of `OnScreen` if a program is on the alternate screen, else nothing; `left`: or has left it on."""
+        if self.pane.session.dead or not (left or self.pane.terminal.on_alternate()):
             return {}
         try:
             seen = await self.view.snapshot(None, cells=False, unwrap=False)

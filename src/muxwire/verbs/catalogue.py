@@ -208,7 +208,7 @@ class ResultOf(Verb):
     """What is asked of a command that was left running."""
 
     command_id: CommandId = field(default="", kw_only=False)
-    wait: Annotated[Milliseconds, Says("wait that long for its end; 0: answer at once")] = 0.0
+    wait: Annotated[Milliseconds, Says("wait that long for its end; 0, the default: answer at once")] = 0.0
     idle: Idle = 0.0
     strip_ansi: StripAnsi | None = None
     max_chars: MaxChars | None = None
@@ -220,7 +220,7 @@ class ResultOf(Verb):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult(ResultOf):
     """Get the further output, and at the end the exit code, of a command left running. Returns when it ends or
-    waits for input, or after wait_ms.
+    waits for input, or after wait_ms (default 0: at once).
     """
 
     verb: ClassVar[str] = "command_result"
