@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -46,7 +47,7 @@ class FakeTab:
     not_ours: str = ""
     end_reason: str = ""
     attach_words: str = "muxwire attach --name fake -t @1"
-    prefix: str = "fake/"  # its machine's: no tab of this one is made like it
+    pane: Any = field(default_factory=lambda: SimpleNamespace(session=SimpleNamespace(dead=False)))
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     async def execute(self, command: str, **options: Any) -> ExecutionResult:
