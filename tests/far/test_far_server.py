@@ -55,3 +55,12 @@ async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:
         await tab.pane.stream.changed()
     assert "the tmux server there has ended: something has killed it" in tab.end_reason
     assert not there.with_name(there.name + ".ended").exists()  # it was read
+
+
+async def test_a_reason_that_nobody_reads_goes_in_time(box: Proxied) -> None:
+    tab = await box.opened.create_tab(host="box")
+    left = place_of(tab).with_name("another.ended")
+    left.touch()
+    os.utime(left, (0, 0))
+    await box.cut(tab, "kill")
+    assert not left.exists()
