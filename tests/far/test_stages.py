@@ -60,12 +60,15 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
     assert (error.stage, "not yours alone" in error.reason) == ("directory", True), error
 
 
-DENIED, NO_LOGIN = "me@box: Permission denied (publickey).", "This account is currently not available."
-NO_USER = "su: user nobody-here does not exist or the user entry does not contain all the required fields"
+DENIED, NO_LOGIN, NO_USER, REFUSED, ADDED = (
+    "me@box: Permission denied (publickey).",
+    "This account is currently not available.",
+    "su: user nobody-here does not exist or the user entry does not contain all the required fields",
+    "channel 0: open failed: connect failed: Connection refused",
+    "Warning: Permanently added '[127.0.0.1]:22' (ED25519) to the list of known hosts.",
+)
 # What ssh says after the program has ended that leads it to the machine.
 BEHIND = "kex_exchange_identification: Connection closed by remote host\nConnection closed by UNKNOWN port 65535"
-REFUSED = "channel 0: open failed: connect failed: Connection refused"
-ADDED = "Warning: Permanently added '[127.0.0.1]:22' (ED25519) to the list of known hosts."
 
 
 ANSWERS_HALF = """
