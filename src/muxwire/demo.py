@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 COMMAND = """cd /
 printf '%s\\n' 'two "quoted"' '  lines'
 ls no-such-file"""
-STATE = "pwd"
 PROCESS = "sh -c 'n=0; while sleep 0.1; do n=$((n+1)); echo tick $n; done'"
 
 # Ticks that are waited for before the log is read: some, and soon.
@@ -27,7 +26,7 @@ async def demo(say: Callable[[str], None]) -> None:
     async with muxwire.open_terminals() as terminals:
         tab = await terminals.create_tab(name="demo")
         say(f"A tmux server of muxwire, and in it the tab {tab.window_id} with your shell.\n")
-        for command in (COMMAND, STATE):
+        for command in (COMMAND, "pwd"):
             say(shown(command, await tab.execute(command)))
         say(await shown_process(terminals, tab))
         say(f"Every byte that the terminal printed: {tab.log_path}")

@@ -116,7 +116,8 @@ class ProcessStop:
     """`stop_process`: `success` if what it was to stop is gone. `signal_sent` is the last one needed, "" if none was.
 
     `left`: what of the job still runs in the tab's session, such as a command in the background; on this machine only.
-    `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did.
+    `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did. `note`: why it
+    still runs, if that is known, and what is left to do.
     """
 
     success: bool
@@ -124,6 +125,7 @@ class ProcessStop:
     exit_code: int | None = field(metadata=ALWAYS)
     state: State
     left: tuple[ProcessLeft, ...] = ()
+    note: str = field(default="", metadata=NAMES_VERBS)
 
 
 @final

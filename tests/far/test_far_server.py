@@ -34,15 +34,18 @@ def remove(place: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("removed", ["s", "", "../.."], ids=["socket", "directory", "directories above"])
 async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, folder: Path, removed: str) -> None:
-    """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
+    """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`; but why a server has ended is not kept for ever."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
     pid, there = await server_pid(tab.client), place_of(tab)
+    unread = there.with_name("another.ended")
+    unread.touch()
+    os.utime(unread, (0, 0))
     remove(there / removed, folder)
     await appeared(there / "s")  # the helper asks for it
     await box.cut(tab, "kill")
     assert (await tab.execute("echo $kept", timeout=DEADLINE)).output == "yes\n"
-    assert await server_pid(tab.client) == pid
+    assert (await server_pid(tab.client), unread.exists()) == (pid, False)
 
 
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 import muxwire
 from muxwire.far import connection as remote
+from muxwire.far.links import links
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
 from tests.far.hosts import user_of, words_there
+from tests.forked import muxwire_beside
 from tests.processes import server_pid
 
 
@@ -121,3 +123,12 @@ async def test_a_search_that_finds_nothing_takes_no_machine_from_a_call(
         assert await second.tab(made.key) is made
         await second.close_host("box")
     await ended(there)
+
+
+async def test_a_machine_that_is_gone_for_good_is_forgotten_by_force(folder: Path, user: dict[str, str]) -> None:
+    async with own_terminals("lost", state_dir=folder / "state", environ=user) as first:
+        os.kill(await server_pid((await first.create_tab(host="box")).client), signal.SIGKILL)
+    lost = user_of(user, folder / "lost.toml", box={"via": ["false"]}) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
+    for words, said, left in (((), "left out", 1), (("-f",), "given up", 0)):
+        done = await muxwire_beside(["kill", "--all", "--name", "lost", *words], lost, DEADLINE)
+        assert (done.returncode, said in done.stderr, len(links(folder / "state", "lost"))) == (0, True, left), done

@@ -60,7 +60,15 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
     assert (error.stage, "not yours alone" in error.reason) == ("directory", True), error
 
 
-DENIED, NO_LOGIN = "me@box: Permission denied (publickey).", "This account is currently not available."
+DENIED, NO_LOGIN, NO_USER, REFUSED, ADDED = (
+    "me@box: Permission denied (publickey).",
+    "This account is currently not available.",
+    "su: user nobody-here does not exist or the user entry does not contain all the required fields",
+    "channel 0: open failed: connect failed: Connection refused",
+    "Warning: Permanently added '[127.0.0.1]:22' (ED25519) to the list of known hosts.",
+)
+# What ssh says after the program has ended that leads it to the machine.
+BEHIND = "kex_exchange_identification: Connection closed by remote host\nConnection closed by UNKNOWN port 65535"
 
 
 ANSWERS_HALF = """
@@ -92,6 +100,10 @@ async def test_a_tmux_there_that_cannot_serve(
 # What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
 SAID = {
     "login": (f"echo '{DENIED}' >&2; exit 255", "login", DENIED, ""),
+    "no user": (f"echo '{NO_USER}' >&2; exit 1", "login", NO_USER, "`user`"),
+    "jump host": (f"echo '{DENIED}\n{BEHIND}' >&2; exit 255", "login", DENIED, ""),
+    "behind one": (f"echo '{REFUSED}\nstdio forwarding failed\n{BEHIND}' >&2; exit 255", "connect", REFUSED, ""),
+    "only that": (f'echo "{ADDED}\n{BEHIND}" >&2; exit 255', "connect", "UNKNOWN port", ""),
     "nologin": (f"echo '{NO_LOGIN}'; exit 1", "shell", NO_LOGIN, ""),
     "floods": ("exec yes muxwire:0000000000000000", "shell", "", ""),
     "answers half": (ANSWERS_HALF, "shell", "only this", ""),

@@ -9,7 +9,7 @@ from unittest.mock import AsyncMock
 import anyio
 import pytest
 
-from muxwire import InvalidArgument, Tab, Terminals
+from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS
 
@@ -63,3 +63,11 @@ async def test_which_tab_is_meant_is_asked_of_all_machines(terminals: Terminals,
     assert [row.window_id for row in await terminals.list_tabs() if row.active] == [there.key]
     await terminals.close_session("box/work", force=True)
     assert (await terminals.tab_or_new())[0] is here
+
+
+async def test_an_error_names_only_tabs_that_are_on_another_machine(terminals: Terminals, tab: Tab) -> None:
+    await terminals.create_tab(host="brief", name="build")
+    for target, said in (("build", "it is brief/build"), ("nothing", "is called HOST/NAME")):
+        with pytest.raises(NoSuchTarget) as caught:
+            await terminals.tab(target)
+        assert caught.value.remedy.endswith(said), caught.value.remedy

@@ -39,12 +39,16 @@ async def run(user: dict[str, str], *words: str) -> subprocess.CompletedProcess[
     return await muxwire_beside(words, user, DEADLINE)
 
 
-@pytest.mark.parametrize("by", ["id", "name", "used last"])
-async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
+@pytest.mark.parametrize(
+    ("by", "settings"), [("id", ""), ("name", "TERM=xterm-not-known-there"), ("used last", "TERM=")]
+)
+async def test_a_person_attaches_by_the_carrier(
+    tab: Tab, folder: Path, user: dict[str, str], by: str, settings: str
+) -> None:
     named = {"id": tab.key, "name": "box/far", "used last": "box/."}[by]
 
     def look() -> None:
-        with at_terminal(folder, user, "attach", named) as screen:
+        with at_terminal(folder, user, "attach", named, settings=settings) as screen:
             screen.shows("b$")
             screen.shows("[muxwire box]", "far*", status=True)
             screen.types("echo typed 'by hand'", "Enter")

@@ -109,6 +109,13 @@ async def test_a_tab_of_a_relay_takes_commands_as_soon_as_its_shell_is_there(
     assert (await opened.execute("pwd")).output == "/usr\n"
     cut = await opened.execute("sleep 30", timeout=0.5)
     assert (cut.timed_out, cut.exit_code) == (True, 130), cut
+    deaf = await opened.execute("sh -c 'trap \"\" INT; exec sleep 30'", timeout=0.5)
+    stopped = await opened.stop_process(grace=0.1)
+    assert (stopped.success, "no other signal" in deaf.note, deaf.note) == (False, True, stopped.note), (deaf, stopped)
+    assert "Quit" in (await opened.send_keys(["C-\\"], wait=DEADLINE)).output
+    await opened.send_keys(["sh -c 'trap \"\" INT; exec sleep 30'", "Enter"])
+    assert (await opened.stop_process(grace=0.1)).note == stopped.note
+    await opened.send_keys(["C-\\"], wait=DEADLINE)
     last = await opened.execute("exit 4")
     assert (last.exit_code, last.state) == (4, "dead"), last
 

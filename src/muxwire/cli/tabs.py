@@ -122,20 +122,18 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     if arguments.closed and not arguments.session and terminals.role != "adopted":
         tabs += await terminals.ended_tabs()
     if arguments.json:
-        instances = {} if arguments.faces is None else {"instances": arguments.faces}
-        console.document({**instances, "tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached})
+        found = {"tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached}
+        console.document(({} if arguments.faces is None else {"instances": arguments.faces}) | found)
         return 0
     colours = console.colours(plain=arguments.no_colours)
     console.say(*instance_lines(arguments.faces or (), colours))
-    if arguments.faces and tabs:
-        console.say("")
+    console.say(*([""] if arguments.faces and tabs else []))
     _say_left_out(console, listed)
     if not tabs:
-        if listed.unreached:
-            return 0
-        within = f" in the session {arguments.session!r}" if arguments.session else ""
-        of = f" in the instance {arguments.name}" if arguments.name else ""
-        console.warn(f"muxwire: there is no tab{within}{of}\n  muxwire new makes one")
+        if not listed.unreached:
+            within = f" in the session {arguments.session!r}" if arguments.session else ""
+            of = f" in the instance {arguments.name}" if arguments.name else ""
+            console.warn(f"muxwire: there is no tab{within}{of}\n  muxwire new makes one")
         return 0
     rows = [
         (
@@ -149,15 +147,14 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         for tab in tabs
     ]
     console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
-    for session in listed.sessions:
-        if session.attached_client_count:
-            console.say(f"attached to {one_line(session.name)}: {session.attached_client_count}")
+    attached = [session for session in listed.sessions if session.attached_client_count]
+    console.say(*(f"attached to {one_line(session.name)}: {session.attached_client_count}" for session in attached))
     return 0
 
 
-def _say_left_out(console: Console, listed: TabList) -> None:
+def _say_left_out(console: Console, listed: TabList, what_then: str = "") -> None:
     for host, reason in listed.unreached.items():
-        console.warn(f"muxwire: {host} is left out: {reason}")
+        console.warn(f"muxwire: {host} is left out: {reason}{what_then}")
 
 
 async def _new(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -203,8 +200,11 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
         targets, unreached = [tab.window_id for tab in listed.tabs], listed.unreached
+        given_up = arguments.all and arguments.force
         if not arguments.json:
-            _say_left_out(console, listed)
+            _say_left_out(console, listed, "\n  it is given up; programs there end after `keep`" if given_up else "")
+        for host in unreached if given_up else ():
+            await terminals.close_host(host)
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:

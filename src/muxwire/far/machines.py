@@ -16,13 +16,14 @@ import anyio
 from muxwire.errors import HostUnavailable, InvalidArgument, MuxwireError, NoSuchTarget, TmuxUnavailable
 from muxwire.far.carriers import Carrier
 from muxwire.far.hosts_file import checked_host_name, read_hosts
-from muxwire.far.links import links, why_ended
+from muxwire.far.links import forget_link, links, why_ended
 from muxwire.host.descriptors import make_room
 from muxwire.ids import LAST_USED, USED_BEFORE, host_of
 from muxwire.library.machine import Machine, Machines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from muxwire.host.folders import Folders
     from muxwire.tabs.seat import Seat
@@ -38,6 +39,8 @@ _FOUND_AGAIN_SECONDS = 30.0
 _SEARCHED = "it has not answered yet"
 # The reason of a search that failed is cut after so many characters: one or two lines of a terminal.
 _REASON_MAX, _CUT = 160, "..."
+# Why no tab is on a machine that did not answer when its tabs were to be closed by force.
+_GIVEN_UP = "it was not reached, and is forgotten; its programs end by themselves after `keep`"
 # Of more machines than that, an error does not say what a tab would be called on each: it is one line.
 _NAMES_SAID = 3
 
@@ -65,8 +68,7 @@ def _checked(given: object, what: str) -> Carrier:
 
 def _reason(error: MuxwireError) -> str:
     """Why a machine was not reached, in one short line that does not name it once more."""
-    said = f"{error.stage}: {error.reason}" if isinstance(error, HostUnavailable) else str(error)
-    line = " ".join(said.split())
+    line = " ".join((f"{error.stage}: {error.reason}" if isinstance(error, HostUnavailable) else str(error)).split())
     return line if len(line) <= _REASON_MAX else line[: _REASON_MAX - len(_CUT)] + _CUT
 
 
@@ -131,9 +133,13 @@ class FarMachines(Machines):
 
     async def close(self, host: str | Way) -> None:
         name = self._name_of(host)
-        if (there := self._used.get(name)) is None:
+        if name in self.unreached:
+            self._searches.get(name, anyio.CancelScope()).cancel()
+            forget_link(self._logs(name), _GIVEN_UP)
+        elif (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
-        await there.life.stop_server()
+        else:
+            await there.life.stop_server()
 
     async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
         for name in self._left() if "/" in target else ():
@@ -162,8 +168,9 @@ class FarMachines(Machines):
     @property
     def unreached(self) -> dict[str, str]:
         left = self._left() if self._failed else ()
-        reasons = {name: why for name, why in self._failed.items() if name in left}
-        reasons |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
+        reasons = {name: why for name, why in self._failed.items() if name in left} | {
+            name: _SEARCHED for name, done in self._finding.items() if not done.is_set()
+        }
         return dict(sorted(reasons.items()))
 
     def _left(self) -> set[str]:
@@ -186,13 +193,12 @@ class FarMachines(Machines):
             self._failed[name] = _reason(error)
             raise
 
-    def _why_ended(self, name: str) -> str:
-        if not self._lasting:
-            return ""
+    def _logs(self, name: str) -> Path:
+        """Where a named instance keeps the logs of that machine."""
         from muxwire.far.connection import remote_folders
 
         folders = remote_folders(self._folders, name, lasting=True)
-        return why_ended(folders.state / folders.instance)
+        return folders.state / folders.instance
 
     @property
     def _with_tabs(self) -> dict[str, Machine]:
@@ -214,7 +220,7 @@ class FarMachines(Machines):
                 return found[name], target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
-            why = self._why_ended(host)
+            why = why_ended(self._logs(host)) if self._lasting else ""
             raise NoSuchTarget(
                 f"this process has no tab on {host}{why and f': {why}'}",
                 remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
@@ -222,9 +228,10 @@ class FarMachines(Machines):
         return self.here, target
 
     def point_elsewhere(self, error: NoSuchTarget, target: str) -> None:
-        names = sorted({*self._with_tabs, *self._left()})[:_NAMES_SAID] if "/" not in target else []
-        if names:
-            error.remedy += f"; on another machine it is {' or '.join(f'{name}/{target}' for name in names)}"
+        known = [tab for there in self._with_tabs.values() for tab in there.book.open.values()]
+        named = {tab.prefix + target for tab in known if target in (tab.name, tab.pane_id, tab.key[len(tab.prefix) :])}
+        there = f"it is {' or '.join(sorted(named)[:_NAMES_SAID])}" if named else "a tab is called HOST/NAME"
+        error.remedy += f"; on another machine {there}" if "/" not in target and (known or self._left()) else ""
 
     def _allows(self, host: str) -> bool:
         with suppress(HostUnavailable):

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 # What the name of a server's directory may hold, since it becomes part of a script.
 _DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
+# The terminal's name is known there only if its entry is installed there, which tmux says before it does anything else.
 _IN_ITS_DIRECTORY = (
     "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
     't=tmux; [ ! -r "$d/program" ] || read -r t <"$d/program"; '
-    'TERM=${TERM:-%s}; export TERM; exec "$t" -u -S "$d/s" '
+    'TERM=${TERM:-%s}; export TERM; "$t" -S "$d/s" has-session -t =hub 2>/dev/null || TERM=xterm-256color; '
+    'exec "$t" -u -S "$d/s" '
 )
 
 

@@ -44,6 +44,14 @@ _LOGIN_FAILED = (
     "Too many authentication failures",
     "host key",
 )
+# What ssh adds where the program that leads it to a machine has ended: a jump host has said why before. And what it
+# says of a key that it takes.
+_SAYS_NOT_WHY = (
+    "by UNKNOWN port",
+    "kex_exchange_identification:",
+    "stdio forwarding failed",
+    "Warning: Permanently added",
+)
 # What engines say of a container or a pod that is not there, or does not run.
 _NO_MACHINE = ("No such container", "no container with", "no such container", 'pods "', 'namespaces "', "not running")
 _NO_SHELL = ("not found", "no such file", "cannot execute", "not available")
@@ -52,8 +60,8 @@ _NO_PROCESS = ("annot fork", "an't fork", "fork: ", "Resource temporarily unavai
 # The longest reason that is given, and what every script that is sent holds.
 _REASON_CHARACTERS = 300
 _SENT = "put_files() {"
-# What bootstrap.sh says of a carrier's `cwd`.
-_NO_CWD = "cannot enter "
+# What `su` says before it has become a carrier's `user`.
+_NO_USER = "su: "
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
     "login": "log in there once by hand: muxwire does not answer questions about a password or a host key",
@@ -62,6 +70,11 @@ _REMEDIES = {
     "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
     "directory": "set TMPDIR there to a directory of yours whose path is short, or make room on its disk",
+}
+# Other remedies, by how a reason begins: what bootstrap.sh says of a carrier's `cwd`, and what `su` says.
+_REMEDIES_BY_REASON = {
+    "cannot enter ": "give a `cwd` that is a directory there, and that its user may enter",
+    _NO_USER: "check `user` (in hosts.toml): it must exist there, and only root becomes another one without a password",
 }
 
 
@@ -285,15 +298,15 @@ class CarrierProcess(ProcessPipes):
             await super()._end_child()
 
     def _why(self, seen: bytes, otherwise: str) -> tuple[str, str]:
-        """At which stage it ended, and the reason: the last line that was said."""
+        """At which stage it ended, and the reason: the last line that was said and tells one."""
         self._read_complaint()
-        said = [line for line in self._complaint.splitlines() if line.strip()]
-        if not said:
-            said = [line for line in seen.decode("utf-8", "replace").splitlines() if line.strip()]
-        reason = said[-1].strip() if said else ""
+        text = self._complaint.strip() or seen.decode("utf-8", "replace")
+        said = [line.strip() for line in text.splitlines() if line.strip()]
+        telling = [line for line in said if not any(words in line for words in _SAYS_NOT_WHY)]
+        reason = (telling or said or [""])[-1]
         if _SENT in reason:
             reason = "what was sent came back unchanged: no sh runs at the other end"
-        if any(text in reason for text in _LOGIN_FAILED):
+        if reason.startswith(_NO_USER) or any(text in reason for text in _LOGIN_FAILED):
             return "login", reason
         if any(text in reason for text in _NO_MACHINE):
             return "connect", reason
@@ -305,9 +318,6 @@ class CarrierProcess(ProcessPipes):
         shown = "".join(sign if sign.isprintable() else " " for sign in reason).strip()
         if len(shown) > _REASON_CHARACTERS:
             shown = shown[: _REASON_CHARACTERS - len("...")] + "..."
-        remedy = _REMEDIES[stage]
-        if any(text in shown for text in _NO_PROCESS):
-            remedy = NO_PROCESS_THERE
-        if shown.startswith(_NO_CWD):
-            remedy = "give a `cwd` that is a directory there, and that its user may enter"
+        known = (remedy for begin, remedy in _REMEDIES_BY_REASON.items() if shown.startswith(begin))
+        remedy = NO_PROCESS_THERE if any(text in shown for text in _NO_PROCESS) else next(known, _REMEDIES[stage])
         return HostUnavailable(self.host, stage, shown, remedy=remedy)

@@ -100,7 +100,10 @@ class Machines:
         """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
 
     async def close(self, host: str | Way) -> None:
-        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
+        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget.
+
+        One that `find_all` could not reach is forgotten: what runs there ends by itself.
+        """
         self.on(host)
 
     async def find_all(self) -> None:

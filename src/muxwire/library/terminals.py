@@ -404,7 +404,10 @@ class Terminals:
             await self.close_tab(tab.key, force=force)
 
     async def close_host(self, host: str | Way) -> None:
-        """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
+        """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget.
+
+        A machine that was not reached is forgotten: what an earlier process left there ends by itself after `keep`.
+        """
         await self._hosts.close(host)
 
     # -- commands

@@ -15,6 +15,7 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent, ungrouped
 from muxwire.shell import nesting
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE
+from muxwire.shell.look import RELAYS
 from muxwire.shell.port import ask
 from muxwire.shell.stop import STEPS, Stop
 
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
     from muxwire.pane.port import PanePort
     from muxwire.shell.execution import Execution
     from muxwire.shell.ready import Ready
+
+# Why a command still runs after all of that, and what is left to do; then the same of what runs behind a relay.
+_STUCK = (
+    "could not be interrupted: its shell ignores SIGINT, waits for an earlier job (zsh), or hangs",
+    "close the tab with `close_tab.force`",
+)
+DEAF = (
+    "C-c did not end it, and behind ssh, sudo, or in a container no other signal can be sent",
+    "try the key C-\\ with `send_keys`, or end it there over another connection",
+)
 
 
 @final
@@ -79,10 +90,8 @@ class Interrupter:
         elif execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
-            execution.resisted(
-                "could not be interrupted: its shell ignores SIGINT, waits for an earlier job (zsh), or hangs",
-                "close the tab with `close_tab.force`",
-            )
+            relayed = execution.shell_inner or self._pane.host.program_of(execution.shell_pgrp) in RELAYS
+            execution.resisted(*(DEAF if relayed else _STUCK))
         return answered
 
     async def end_other(
@@ -105,9 +114,7 @@ class Interrupter:
         """
 
         def left() -> bool:
-            if not leaves or stop.group is None:
-                return False
-            return self._pane.host.foreground_pgrp(self._pane.leader_pid) != stop.group
+            return leaves and stop.group not in (None, self._pane.host.foreground_pgrp(self._pane.leader_pid))
 
         self._note_apart(since)
         stop = Stop(
@@ -150,8 +157,7 @@ class Interrupter:
         stream = self._pane.stream
         with suppress(ConnectionClosed):
             await self._client.wait_reconnected()
-            (asked,) = self._client.submit(("display-message", "-p", ""))
-            await asked.settled()
+            await self._client.submit(("display-message", "-p", ""))[0].settled()
         while stream.rejoining and not self._pane.session.closed:
             await stream.changed()
         execution.resisted("", "")

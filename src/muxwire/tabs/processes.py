@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
+from muxwire.pane.interrupt import DEAF
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
@@ -211,8 +212,8 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
         await runner.settled()
-        ended = not execution.running
-        return _stopped(pane, ended, execution.signal_sent, execution.exit_code, execution), execution.typed_time
+        ended, sent, status = not execution.running, execution.signal_sent, execution.exit_code
+        return _stopped(pane, ended, sent, status, execution, execution.resists), execution.typed_time
     sent = ""
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
@@ -236,12 +237,20 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     return _stopped(pane, success, sent, status, None), since
 
 
-def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ended: Execution | None) -> ProcessStop:
+def _stopped(
+    pane: PaneState,
+    success: bool,
+    sent: str,
+    status: int | None,
+    ended: Execution | None,
+    resists: tuple[str, str] = ("", ""),
+) -> ProcessStop:
     return ProcessStop(
         success=success,
         signal_sent=sent,
         exit_code=status,
         state=pane.tab_state() if ended is None else pane.state_after(ended),
+        note="" if success else "; ".join(filter(None, resists)),
     )
 
 
@@ -306,7 +315,7 @@ async def _stop_over(
         await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)
     sent, _ = await runner.interrupter.end_other(over, first=first, grace=grace, spared=newest.shell_pgrp)
     success = over()
-    return _stopped(pane, success, sent, None, newest if success else None)
+    return _stopped(pane, success, sent, None, newest if success else None, DEAF if sent else ("", ""))
 
 
 async def _while(pane: PaneState, seconds: float, holds: Callable[[], bool]) -> None:

@@ -135,6 +135,8 @@ elif ! t has-session -t =hub 2>/dev/null; then
   case $tmux in "$b"/*) t set-environment -gu LOCPATH ;; esac
 fi
 in_memory
+# Why servers ended whose drivers are gone too: nobody has read it for a week. A machine without find keeps it.
+find "$b"/*.ended -mtime +6 -exec rm -f {} + 2>/dev/null
 # What an earlier client has sent is done or dropped once it is gone: then it can be said which.
 while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" ]; do
   kill -9 $p
