@@ -58,6 +58,7 @@ class LocalHost:
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     surroundings = staticmethod(processes.surroundings)
+    check_proc = staticmethod(processes.check_proc)
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)
@@ -112,14 +113,12 @@ class LocalHost:
         return processes.executable(pid) or processes.command_name(pid)
 
     def child_name(self, pid: int) -> str:
-        child = processes.child_of(pid)
-        return processes.shown_name(child) if child else ""
+        return processes.shown_name(child) if (child := processes.child_of(pid)) else ""
 
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         if not spare:
             return processes.signal_process(-pgrp, number)
-        members = [pid for pid in processes.group_members(pgrp) if pid != spare]
-        return True in [processes.signal_process(pid, number) for pid in members]
+        return True in [processes.signal_process(pid, number) for pid in processes.group_members(pgrp) if pid != spare]
 
     async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         for pid in processes.session_processes(leader):

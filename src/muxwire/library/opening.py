@@ -237,6 +237,7 @@ async def _opened(
     folders: Folders, host: LocalHost, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
+    host.check_proc()
     make_room()
     async with tasks_of_block() as tasks:
         life = ServerLifetime(folders, host, tasks, access, partial(open_server, folders, host))
