@@ -50,6 +50,13 @@ def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
     os.close(reading)
 
 
+def test_the_first_client_after_kill_all_gives_the_instance_its_environment(user: User, tab: str) -> None:
+    """The owner lingers, for verbs that follow each other, with the environment of the client that started it."""
+    ok(user, "kill", "--all")
+    done = run(user, "run", "echo $FOO", env=user.environ | {"FOO": "new", "MUXWIRE_TABS": "1"})
+    assert (done.stdout, run(user, "new").returncode) == (b"new\n", 1)
+
+
 def test_output_of_any_size_comes_whole_and_the_exit_code_with_it(user: User, tab: str) -> None:
     done = run(user, "run", "-t", tab, "seq 300000; (exit 7)")
     assert (done.returncode, done.stdout) == (7, b"".join(b"%d\n" % number for number in range(1, 300_001)))

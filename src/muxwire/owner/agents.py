@@ -42,6 +42,5 @@ async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.so
     # What an agent has left running goes on when it ends. For the moment in which its calls are cancelled, a call that
     # another agent cancels would leave its command too.
     lazy = LazyTerminals(shared, lambda: terminals if terminals.runs else None)
-    descriptor = connection.fileno()
-    await serve_connection(offer, lazy, descriptor, descriptor, terminals.leave_running)
+    await serve_connection(offer, lazy, connection.fileno(), connection.fileno(), terminals.leave_running)
     terminals.leave_running(False)
