@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -55,6 +57,13 @@ def test_the_first_client_after_kill_all_gives_the_instance_its_environment(user
     ok(user, "kill", "--all")
     done = run(user, "run", "echo $FOO", env=user.environ | {"FOO": "new", "MUXWIRE_TABS": "1"})
     assert (done.stdout, run(user, "new").returncode) == (b"new\n", 1)
+
+
+@pytest.mark.parametrize("words", [["new"], ["new", "--cwd", "/"]])
+def test_in_a_directory_that_was_removed_only_a_tab_in_another_one_is_opened(user: User, words: list[str]) -> None:
+    gone = tempfile.mkdtemp(dir=user.home)
+    done = run(user, *words, cwd=gone, preexec_fn=partial(os.rmdir, gone))
+    assert (b"was removed" in done.stderr, done.stdout) == (("--cwd" not in words), b"@1\n" * ("--cwd" in words))
 
 
 def test_output_of_any_size_comes_whole_and_the_exit_code_with_it(user: User, tab: str) -> None:

@@ -163,15 +163,12 @@ class LocalHost:
         return kept, kept, None
 
     def is_folder(self, path: str) -> bool:
-        return Path(path).is_dir()
+        return os.access(path, os.X_OK) and Path(path).is_dir()
 
     def own_folder(self) -> str:
-        if self._directory is not None:
-            return self._directory or self.environ.get("HOME", "/")
-        try:
-            return str(Path.cwd())
-        except OSError:  # it was removed under us
-            return self.environ.get("HOME", "/")
+        with suppress(OSError):  # it was removed under us
+            return str(Path.cwd()) if self._directory is None else self._directory
+        return ""
 
     def which(self, program: str) -> str | None:
         return shutil.which(program, path=self.environ.get("PATH"))
