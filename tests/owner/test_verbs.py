@@ -59,6 +59,13 @@ def test_the_first_client_after_kill_all_gives_the_instance_its_environment(user
     assert (done.stdout, run(user, "new").returncode) == (b"new\n", 1)
 
 
+async def test_a_person_who_detaches_the_owner_ends_a_call_and_nothing_else(user: User, tab: str) -> None:
+    process = user.start("run", "--name", NAME, "-t", tab, "echo begun; sleep 60")
+    assert await line_of(process) == b"begun\n"
+    user.tmux("detach-client", "-s", "hub")
+    assert (b"to tmux was lost" in process.communicate(timeout=SECONDS)[1], tab in ok(user, "ls")) == (True, True)
+
+
 @pytest.mark.parametrize("words", [["new"], ["new", "--cwd", "/"]])
 def test_in_a_directory_that_was_removed_only_a_tab_in_another_one_is_opened(user: User, words: list[str]) -> None:
     gone = tempfile.mkdtemp(dir=user.home)

@@ -197,8 +197,13 @@ def _instance(
     own = _opened(folders, host, access, idle, hosts or {})
     if name is None or (here and not EPHEMERAL.match(name)):
         return own
-    told = environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)}
-    return _by_name(folders, own, told, idle, hosts or {})
+    return _by_name(
+        folders,
+        own,
+        environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)},
+        idle,
+        hosts or {},
+    )
 
 
 @asynccontextmanager

@@ -36,9 +36,12 @@ def leftovers(places: Folders) -> Finding:
     left = [path.name for path in (*_orphans(places), *_dead_sockets(places), *_folders_left(places))]
     if not left:
         return Finding("leftovers", "ok", "none")
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     return Finding(
-        "leftovers", "warning", f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}{more}", CLEAN
+        "leftovers",
+        "warning",
+        f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}"
+        + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""),
+        CLEAN,
     )
 
 
