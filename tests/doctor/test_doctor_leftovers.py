@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -14,6 +15,7 @@ from muxwire.host.folders import Folders
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.orphans import end_orphans
 from muxwire.library.doctor import leftovers
+from muxwire.owner.server import listen
 from tests.doctor.person import SECONDS, doctor
 
 
@@ -59,6 +61,50 @@ def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folde
     assert sorted(entry.name for entry in where.runtime.iterdir()) == [living, f"{living}.sock"]
     assert doctor(environ, "--clean").stdout == "0 removed\n"
     subprocess.run(["tmux", "-S", kept, "kill-server"], check=True, env=environ)
+
+
+rooted = pytest.mark.skipif(
+    os.geteuid() != 0
+    or subprocess.run(["unshare", "--pid", "--mount", "--fork", "true"], check=False, capture_output=True).returncode
+    != 0,
+    reason="only root can make namespaces",
+)
+
+
+def elsewhere(environ: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `muxwire`, behind options of unshare(1), in a PID namespace of its own."""
+    return subprocess.run(
+        ["unshare", "--pid", "--fork", *words[:-2], sys.executable, "-m", "muxwire", *words[-2:]],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@rooted
+@pytest.mark.parametrize("words", ["new --json", "run true", "kill --all", "doctor --clean", "doctor --json"])
+def test_where_proc_is_of_another_namespace_nothing_is_opened_or_ended(
+    where: Folders, environ: dict[str, str], words: str
+) -> None:
+    done = elsewhere(environ, *words.split())
+    assert (done.returncode > 0, "mount -t proc" in done.stdout + done.stderr, list(where.state.iterdir())) == (
+        True,
+        True,
+        [],
+    )
+
+
+@rooted
+@pytest.mark.parametrize("listens", ["{}.sock", "{}/owner"])
+def test_an_instance_of_another_namespace_is_left_alone(where: Folders, environ: dict[str, str], listens: str) -> None:
+    """There its process has another number, or none, and so has its server."""
+    name = f"e{os.getpid()}-abcdef"
+    (where.runtime / name).mkdir()
+    with listen(where.runtime / listens.format(name)):
+        assert elsewhere(environ, "--mount-proc", "doctor", "--clean").stdout == "0 removed\n"
+    assert (where.runtime / name).is_dir()
 
 
 async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(where: Folders) -> None:

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -48,6 +50,27 @@ def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
     assert run(user, "run", "-t", tab, "C-u", stdin=reading).returncode  # it reads nothing
     assert os.read(reading, 100) == b"left\n"
     os.close(reading)
+
+
+def test_the_first_client_after_kill_all_gives_the_instance_its_environment(user: User, tab: str) -> None:
+    """The owner lingers, for verbs that follow each other, with the environment of the client that started it."""
+    ok(user, "kill", "--all")
+    done = run(user, "run", "echo $FOO", env=user.environ | {"FOO": "new", "MUXWIRE_TABS": "1"})
+    assert (done.stdout, run(user, "new").returncode) == (b"new\n", 1)
+
+
+async def test_a_person_who_detaches_the_owner_ends_a_call_and_nothing_else(user: User, tab: str) -> None:
+    process = user.start("run", "--name", NAME, "-t", tab, "echo begun; sleep 60")
+    assert await line_of(process) == b"begun\n"
+    user.tmux("detach-client", "-s", "hub")
+    assert (b"to tmux was lost" in process.communicate(timeout=SECONDS)[1], tab in ok(user, "ls")) == (True, True)
+
+
+@pytest.mark.parametrize("words", [["new"], ["new", "--cwd", "/"]])
+def test_in_a_directory_that_was_removed_only_a_tab_in_another_one_is_opened(user: User, words: list[str]) -> None:
+    gone = tempfile.mkdtemp(dir=user.home)
+    done = run(user, *words, cwd=gone, preexec_fn=partial(os.rmdir, gone))
+    assert (b"was removed" in done.stderr, done.stdout) == (("--cwd" not in words), b"@1\n" * ("--cwd" in words))
 
 
 def test_output_of_any_size_comes_whole_and_the_exit_code_with_it(user: User, tab: str) -> None:

@@ -236,7 +236,9 @@ def refused(state: State, program: str = "", **seen: Any) -> Refuse:
 @pytest.mark.parametrize(
     ("before", "refuse", "what", "remedy", "state"),
     [
-        (STARTING, refused("dead"), "has ended", "create_tab", "dead"),
+        (STARTING, refused("dead"), "ended by its start-up files", "--shell", "dead"),
+        ((Driven.exit,), refused("dead"), "ended by its start-up files with status 3", "`shell`", "dead"),
+        ((Driven.prompt, Driven.exit), refused("dead"), "program has ended with status 3", "create_tab", "dead"),
         (HUNG_UP, refused("dead"), "the tab was closed", "create_tab", "dead"),
         (RUNNING, refused("running", machine="box"), "box does not answer", "link is up", "running"),
         (STARTING, refused("starting"), "first prompt yet", "read the tab's log", "starting"),

@@ -25,6 +25,7 @@ from muxwire.errors import (
     TmuxUnavailable,
 )
 from muxwire.host.folders import EPHEMERAL, folders_for
+from muxwire.host.local import LocalHost
 from muxwire.instance import faces
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 from muxwire.vt.text import one_line
@@ -130,9 +131,9 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     console.say(*([""] if arguments.faces and tabs else []))
     _say_left_out(console, listed)
     if not tabs:
+        within = f" in the session {arguments.session!r}" if arguments.session else ""
+        of = f" in the instance {arguments.name}" if arguments.name else ""
         if not listed.unreached:
-            within = f" in the session {arguments.session!r}" if arguments.session else ""
-            of = f" in the instance {arguments.name}" if arguments.name else ""
             console.warn(f"muxwire: there is no tab{within}{of}\n  muxwire new makes one")
         return 0
     rows = [
@@ -181,6 +182,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         )
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
+    LocalHost(console.environ).check_proc()
     choose_instance(console, arguments)
     try:
         await on_terminals(_close, makes=True)(console, arguments)
@@ -219,7 +221,6 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
 def _end_server(name: str, environ: Mapping[str, str]) -> None:
     """End the tmux server of an instance by its process: the instance's owner keeps it up, and it may not answer."""
     from muxwire.client.watchdog import end_server, started_now
-    from muxwire.host.local import LocalHost
     from muxwire.host.locks import named_server
 
     folders = folders_for(name, environ)

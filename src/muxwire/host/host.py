@@ -250,11 +250,11 @@ class Host(Protocol):
         """
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a directory at that path."""
+        """Whether there is a directory at that path, and may be entered."""
         return True
 
     def own_folder(self) -> str:
-        """The directory in which a tab begins that was given none."""
+        """The directory in which a tab begins that was given none; "" if it was removed, and that is known."""
 
     def which(self, program: str) -> str | None:
         """The path of an executable on PATH; None if there is none."""

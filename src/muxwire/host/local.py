@@ -58,6 +58,7 @@ class LocalHost:
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     surroundings = staticmethod(processes.surroundings)
+    check_proc = staticmethod(processes.check_proc)
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)
@@ -112,14 +113,12 @@ class LocalHost:
         return processes.executable(pid) or processes.command_name(pid)
 
     def child_name(self, pid: int) -> str:
-        child = processes.child_of(pid)
-        return processes.shown_name(child) if child else ""
+        return processes.shown_name(child) if (child := processes.child_of(pid)) else ""
 
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         if not spare:
             return processes.signal_process(-pgrp, number)
-        members = [pid for pid in processes.group_members(pgrp) if pid != spare]
-        return True in [processes.signal_process(pid, number) for pid in members]
+        return True in [processes.signal_process(pid, number) for pid in processes.group_members(pgrp) if pid != spare]
 
     async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         for pid in processes.session_processes(leader):
@@ -164,15 +163,12 @@ class LocalHost:
         return kept, kept, None
 
     def is_folder(self, path: str) -> bool:
-        return Path(path).is_dir()
+        return os.access(path, os.X_OK) and Path(path).is_dir()
 
     def own_folder(self) -> str:
-        if self._directory is not None:
-            return self._directory or self.environ.get("HOME", "/")
-        try:
-            return str(Path.cwd())
-        except OSError:  # it was removed under us
-            return self.environ.get("HOME", "/")
+        with suppress(OSError):  # it was removed under us
+            return str(Path.cwd()) if self._directory is None else self._directory
+        return ""
 
     def which(self, program: str) -> str | None:
         return shutil.which(program, path=self.environ.get("PATH"))

@@ -113,4 +113,5 @@ def named_server(path: Path) -> tuple[int, str]:
         pid, begun, socket = int(found["pid"]), found["started"], str(found.get("socket", ""))
     except (OSError, ValueError, KeyError, TypeError):  # nothing is written there, or just being written
         return 0, ""
-    return (pid, socket) if started(pid) == begun else (0, "")
+    # Nothing was known of a process whose start was not.
+    return (pid, socket) if begun and started(pid) == begun else (0, "")

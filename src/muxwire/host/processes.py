@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from muxwire.errors import InstanceUnavailable
 from muxwire.host.environment import variables_of
 from muxwire.shell.look import Foreground, TtyModes
 
@@ -43,6 +44,22 @@ _PROC_FILE = 4096
 _CONNECT_SECONDS = 2.0
 # unix(7): struct ucred, three numbers, the process first.
 _UCRED = struct.Struct("3i")
+
+
+def check_proc() -> None:
+    """InstanceUnavailable where /proc is not that of our PID namespace: nothing can be known of a process then.
+
+    The numbers that it lists are those of other processes here, which would get the signals; see pid_namespaces(7).
+    """
+    shown = ""
+    with contextlib.suppress(OSError):
+        shown = os.readlink("/proc/self")  # noqa: PTH115
+    if shown != str(os.getpid()):
+        raise InstanceUnavailable(
+            "/proc does not show the processes of this PID namespace, so none could be found or ended",
+            remedy="mount this namespace's own, as root: `mount -t proc proc /proc`, or by `unshare --mount-proc`, "
+            "`bwrap --proc /proc`",
+        )
 
 
 def read_proc(pid: int, name: str) -> bytes:
@@ -116,13 +133,11 @@ def _asked(of: Callable[[int], int], pid: int) -> int:
 
 
 def _parent_of(pid: int) -> int:
-    found = stat_of(pid)
-    return found.parent if found is not None else 0
+    return found.parent if (found := stat_of(pid)) is not None else 0
 
 
 def foreground_pgrp(session_leader: int) -> int | None:
-    leader = stat_of(session_leader)
-    return leader.foreground if leader is not None and leader.foreground > 0 else None
+    return leader.foreground if (leader := stat_of(session_leader)) is not None and leader.foreground > 0 else None
 
 
 def session_processes(session_leader: int) -> list[int]:
@@ -277,13 +292,11 @@ def group_exists(pgrp: int) -> bool:
 
 def is_stopped(pid: int) -> bool:
     """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
-    found = stat_of(pid)
-    return found is not None and found.state == "T"
+    return (found := stat_of(pid)) is not None and found.state == "T"
 
 
 def started(pid: int) -> str:
-    found = stat_of(pid)
-    return str(found.started) if found is not None else ""
+    return str(found.started) if (found := stat_of(pid)) is not None else ""
 
 
 def supervisor_waits(pid: int) -> bool:

@@ -36,13 +36,13 @@ _NEW_SECONDS = 60.0
 async def end_orphans(places: Folders) -> None:
     """End each server whose process is gone, with all that runs there, and remove its directories and those alone.
 
-    What cannot be proved is left to `muxwire doctor --clean`: the number of the process is another's by now, or it is
-    one of another PID namespace, as the server then is.
+    What cannot be proved is left: the number of the process is another's by now, or it is one of another PID namespace,
+    as the server then is.
     """
     for name in await anyio.to_thread.run_sync(_undriven, places):
         one = replace(places, instance=name)
         server = listening_pid(one.socket_path)
-        if server and _is_of_our_namespace(server):
+        if server and is_of_our_namespace(server):
             # It does what the one that was killed would have done.
             watchdog = Watchdog(tmux="tmux", socket=str(one.socket_path), kind="ephemeral")
             watchdog.watch_server(server)
@@ -63,8 +63,11 @@ def _undriven(places: Folders) -> list[str]:
     return sorted(name for name, owner in owners.items() if not started(int(owner[1])))
 
 
-def _is_of_our_namespace(pid: int) -> bool:
-    """Whether the process that started this server would be seen here if it lived (pid_namespaces(7))."""
+def is_of_our_namespace(pid: int) -> bool:
+    """Whether the process that started this server would be seen here if it lived (pid_namespaces(7)).
+
+    A `pid` of 0 is that of a server whose process the kernel does not name here, so of another namespace.
+    """
     with suppress(OSError):
         return Path(f"/proc/{pid}/ns/pid").readlink() == Path("/proc/self/ns/pid").readlink()
     return False
@@ -91,6 +94,7 @@ def served(ended: Collection[int] = ()) -> set[bytes]:
 
 def is_served(one: Folders, words: Collection[bytes]) -> bool:
     """Whether a server of the instance runs, by what `served` found too."""
-    # `s`: of a server for tabs that an instance on another machine has here (far/scripts/bootstrap.sh).
-    sockets: tuple[Path, ...] = one.socket_path, one.runtime / one.instance / "s"
+    # `s`: of a server for tabs that an instance on another machine has here (far/scripts/bootstrap.sh). `owner`: of the
+    # process of an instance without a name, whose server may not have been started yet.
+    sockets: tuple[Path, ...] = one.socket_path, *(one.runtime / one.instance / name for name in ("s", "owner"))
     return any(listening_pid(path) is not None or bytes(path) in words for path in sockets)

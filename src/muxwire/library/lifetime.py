@@ -48,6 +48,11 @@ _LOG = logging.getLogger("muxwire")
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
 
+# A server that is just ending may listen for a moment, and then nothing goes on.
+_LOST = (
+    "the connection to tmux was lost, as when a person detaches it; unless the server is ending too, what runs in the "
+    "tabs goes on: call again, and read its output with `read_logs_from_tab`"
+)
 _USED = f"#{{{PREVIOUS_TAB}}} #{{{ACTIVE_TAB}}}"
 
 
@@ -151,11 +156,14 @@ class ServerLifetime:
                 return server
 
     async def look(self, within: float = inf) -> None:
-        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
-        if self.adopted is not None:
+        """Know a person's windows as they are now, and the tabs of a server whose connection was lost.
+
+        TmuxUnavailable, InstanceUnavailable, TmuxSilent.
+        """
+        if self.adopted is not None or self._is_lost():
             with self.time_for_answers(within):
                 await self.server()
-                while not await self.adopted.refresh():
+                while self.adopted is not None and not await self.adopted.refresh():
                     await self.server()
 
     @contextmanager
@@ -245,8 +253,20 @@ class ServerLifetime:
 
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
-        self.book.retire_all(f"the tmux server ended: {reason}", persistent=self.access.persistent)
+        self.book.retire_all(
+            _LOST if self._is_lost() else f"the tmux server ended: {reason}", persistent=self.access.persistent
+        )
         self._stop.set()
+
+    def _is_lost(self) -> bool:
+        """Whether only the connection to the server of a named instance has ended, as when a person detaches it."""
+        return (
+            self._server is not None
+            and self.running is None
+            and self.access.lock is not None
+            and isinstance(self.host, LocalHost)
+            and self.host.listening_pid(self.folders.socket_path) is not None
+        )
 
     def _on_unreadable(self, error: Exception) -> None:
         """Another machine sends what no tmux sends: its tabs end, those of this machine and of others do not."""

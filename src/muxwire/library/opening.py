@@ -197,8 +197,13 @@ def _instance(
     own = _opened(folders, host, access, idle, hosts or {})
     if name is None or (here and not EPHEMERAL.match(name)):
         return own
-    told = environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)}
-    return _by_name(folders, own, told, idle, hosts or {})
+    return _by_name(
+        folders,
+        own,
+        environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)},
+        idle,
+        hosts or {},
+    )
 
 
 @asynccontextmanager
@@ -237,6 +242,7 @@ async def _opened(
     folders: Folders, host: LocalHost, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
+    host.check_proc()
     make_room()
     async with tasks_of_block() as tasks:
         life = ServerLifetime(folders, host, tasks, access, partial(open_server, folders, host))

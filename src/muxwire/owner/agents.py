@@ -42,6 +42,6 @@ async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.so
     # What an agent has left running goes on when it ends. For the moment in which its calls are cancelled, a call that
     # another agent cancels would leave its command too.
     lazy = LazyTerminals(shared, lambda: terminals if terminals.runs else None)
-    descriptor = connection.fileno()
     with ExitStack() as left:
-        await serve_connection(offer, lazy, descriptor, descriptor, partial(terminals.leave_running, left))
+        leave = partial(terminals.leave_running, left)
+        await serve_connection(offer, lazy, connection.fileno(), connection.fileno(), leave)

@@ -88,8 +88,9 @@ class Owner:
     """One process for one instance: its terminals, and the clients that share them.
 
     It lives as long as its tmux does, or a client is here, and LINGER_SECONDS more; a signal ends it at once, and so
-    does a client of a newer version that is the only one, which then starts an owner of its own. In each case a tmux
-    that runs is left, with all that runs there, and calls that are under way end with an error.
+    does a client of a newer version that is the only one, which then starts an owner of its own. Without a tmux one
+    with another environment does so too: the next tmux is to have that. In each case a tmux that runs is left, with all
+    that runs there, and calls that are under way end with an error.
     """
 
     def __init__(self, terminals: Terminals, path: Path, listener: socket.socket, *, lives: bool = True) -> None:
@@ -100,6 +101,7 @@ class Owner:
         self._inode = path.stat().st_ino
         self._listener = listener
         self._clients = 0
+        self._first: Mapping[str, str] = {}  # the environment of the first client, which this process has
         self._serving = anyio.CancelScope()
         self._lingering: asyncio.TimerHandle | None = None
 
@@ -184,13 +186,16 @@ class Owner:
         if hello is None:
             connection.send(REFUSED)
             return
-        if self._lives and self._clients == 1 and is_newer(hello.version, __version__):
+        self._first = self._first or hello.environ
+        needs_other = hello.environ != self._first and not self.terminals.runs
+        if self._lives and self._clients == 1 and (needs_other or is_newer(hello.version, __version__)):
             self._end()
             return
         here = self.terminals.folders
         # A client may mean another instance of that name, whose logs are elsewhere; and classes may have other fields.
-        is_other = folders_for(here.instance, hello.environ).state != here.state
-        if is_other or (hello.kind == "library" and hello.version != __version__):
+        if folders_for(here.instance, hello.environ).state != here.state or (
+            hello.kind == "library" and hello.version != __version__
+        ):
             connection.send(REFUSED)
             return
         if hello.kind == "verb":
@@ -219,7 +224,13 @@ class Owner:
             with self.terminals.seated(Seat(stays=False), hello.directory, environ) as seated:
                 yield seated
 
-        # Without a tmux here, words that name no instance may mean another one.
-        sent_to = instance if self.terminals.runs else ""
-        console = Console(hello.words, environ, hello.sizes, hello.terminal, opened, sent_to=sent_to)
+        console = Console(
+            hello.words,
+            environ,
+            hello.sizes,
+            hello.terminal,
+            opened,
+            # Without a tmux here, words that name no instance may mean another one.
+            sent_to=instance if self.terminals.runs else "",
+        )
         await serve_caller(console, connection)

@@ -310,9 +310,15 @@ def refusal(
     program = program or "a program"
     if state == "dead":
         status = f" with status {session.exit_status}" if session.exit_status is not None else ""
-        remedy = "its log stays readable; create a new tab with `create_tab`"
-        what = HUNG_UP if session.hung_up else "the tab's program has ended" + status
-        return TabUnavailable(what, state=state, remedy=remedy)
+        began = session.hung_up or session.shell is None or session.prompt_end >= 0 or session.current is not None
+        what = "the tab's program has ended" if began else "the shell was ended by its start-up files"
+        return TabUnavailable(
+            HUNG_UP if session.hung_up else what + status,
+            state=state,
+            remedy="its log stays readable; create a new tab with `create_tab`"
+            if began
+            else "`read_logs_from_tab` has what they printed; mend them, or name another shell (`shell`, --shell)",
+        )
     if machine:
         return unanswered(machine, state)
     if state == "starting":

@@ -60,9 +60,15 @@ def checked_request(host: Host, asked: TabRequest) -> TabRequest:
             f"{shell} is a restricted shell: it may not read muxwire's files, so no command can be run in it",
             remedy="name another shell (`shell`, --shell)",
         )
+    cwd = str(host.checked_folder(asked.cwd, "")) if asked.cwd else host.own_folder()
+    if not host.is_folder(cwd):  # a shell would begin in another one, where `rm -rf ./*` means other files
+        raise InvalidArgument(
+            f"the directory in which this was called was removed, or may not be entered{cwd and f': {cwd}'}",
+            remedy="change to another one, or first open a tab in another one, by `create_tab` with `cwd`",
+        )
     return replace(
         asked,
-        cwd=str(host.checked_folder(asked.cwd, "")) if asked.cwd else host.own_folder(),
+        cwd=cwd,
         env={**host.brought, **checked_environment(asked.env)},
         shell=shell,
         command=(program, *asked.command[1:]) if program else (),
@@ -247,8 +253,7 @@ class TabMaker:
         place = PaneRow.parse(b"\n".join(answer))
         tab = self.build(spec.record, place, self.server.sessions.hub, started_at=time.monotonic())
         if self.server.lists_records:  # nothing waits for that
-            record = spec.record.packed()
-            self.server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
+            self.server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, spec.record.packed()))
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
@@ -295,8 +300,14 @@ class TabMaker:
         shell = self._host.shell_for(program)
         if shell is None:
             return None, (program, *(("-l",) if request.login else ())), dict(request.env)
-        environ = {**self._host.environ, **request.env}
-        start = shell.launch(program, self.server.folders.shells, folder, nonce, request.login, environ)
+        start = shell.launch(
+            program,
+            self.server.folders.shells,
+            folder,
+            nonce,
+            request.login,
+            {**self._host.environ, **request.env},
+        )
         return shell, start.argv, {**request.env, **start.env}
 
     def build(self, record: TabRecord, place: PaneRow, session_id: str, *, started_at: float = -math.inf) -> Tab:
@@ -325,10 +336,8 @@ class TabMaker:
         state.stream = PaneStream(
             log, state.session.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.session.owns
         )
-        may_be_dead = server.access.role == "adopted"
-        keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
-        book, client = self._book, server.client
-        runner = Runner(state, keyboard, client, folder, book.spawn)
+        keyboard = Keyboard(state, server.client, server.version, may_be_dead=server.access.role == "adopted")
+        runner = Runner(state, keyboard, server.client, folder, self._book.spawn)
         tab = Tab(
             record,
             window_id=place.window,

@@ -99,7 +99,7 @@ async def hooked(
                         "MUXWIRE_ASKS": one.asks,
                         "MUXWIRE_QUESTION": one.question,
                     },
-                    cwd=terminals.host.own_folder(),
+                    cwd=terminals.host.own_folder() or "/",
                     stderr=subprocess.STDOUT,
                     check=False,
                 )

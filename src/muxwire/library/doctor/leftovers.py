@@ -17,7 +17,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.host.folders import EPHEMERAL
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_server
-from muxwire.instance.orphans import is_served, served
+from muxwire.instance.orphans import is_of_our_namespace, is_served, served
 from muxwire.library.doctor.finding import Finding
 
 if TYPE_CHECKING:
@@ -36,9 +36,12 @@ def leftovers(places: Folders) -> Finding:
     left = [path.name for path in (*_orphans(places), *_dead_sockets(places), *_folders_left(places))]
     if not left:
         return Finding("leftovers", "ok", "none")
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     return Finding(
-        "leftovers", "warning", f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}{more}", CLEAN
+        "leftovers",
+        "warning",
+        f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}"
+        + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""),
+        CLEAN,
     )
 
 
@@ -62,13 +65,26 @@ def clean(places: Folders) -> Iterator[str]:
 
 
 def _dead_sockets(places: Folders) -> list[Path]:
-    found = sorted(places.runtime.glob("*.sock"))
-    return [path for path in found if not _listens(path) and not _is_owned(places, path.stem)]
+    return [
+        path
+        for path in sorted(places.runtime.glob("*.sock"))
+        if LocalHost({}).listening_pid(path) is None and not _is_owned(places, path.stem)
+    ]
 
 
 def _orphans(places: Folders) -> list[Path]:
-    found = sorted(path for path in places.runtime.glob("*.sock") if EPHEMERAL.match(path.stem))
-    return [path for path in found if _listens(path) and not _is_owned(places, path.stem)]
+    """Servers of our PID namespace whose process has ended; InstanceUnavailable where that cannot be known.
+
+    Those of another one may be in use: the processes there have other numbers here, or none.
+    """
+    LocalHost({}).check_proc()
+    return [
+        path
+        for path in sorted(places.runtime.glob("*.sock"))
+        if EPHEMERAL.match(path.stem)
+        and is_of_our_namespace(LocalHost({}).listening_pid(path) or 0)
+        and not _is_owned(places, path.stem)
+    ]
 
 
 def _is_owned(places: Folders, instance: str) -> bool:
@@ -77,10 +93,6 @@ def _is_owned(places: Folders, instance: str) -> bool:
     if owner is not None:
         return int(owner[1]) in process_table()
     return named_server(replace(places, instance=instance).lock)[0] > 0
-
-
-def _listens(path: Path) -> bool:
-    return LocalHost({}).listening_pid(path) is not None
 
 
 def _folders_left(places: Folders, ended: Collection[int] = ()) -> list[Path]:
