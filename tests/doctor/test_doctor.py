@@ -23,8 +23,7 @@ def test_a_good_machine_is_well_and_stays_as_it_was(environ: dict[str, str], hom
     assert "the one that tabs get" in by_check["shell bash"]["message"]
     assert all(bool(one["remedy"]) == (one["level"] != "ok") for one in report["findings"])
     assert not (home / "state").exists()
-    assert list((home / "tmp").iterdir()) == []
-    assert list((home / "run" / "muxwire").iterdir()) == []
+    assert (list((home / "tmp").iterdir()), list((home / "run" / "muxwire").iterdir())) == ([], [])
 
 
 def test_a_person_gets_a_line_for_each_and_the_remedy_below(environ: dict[str, str]) -> None:

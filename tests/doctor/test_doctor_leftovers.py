@@ -39,8 +39,7 @@ def test_a_socket_without_a_server(where: Folders) -> None:
         server.listen()
         assert left(where) == ""
     assert left(where) == f"1 of instances that have ended: {where.socket_path.name}"
-    assert list(leftovers.clean(where)) == [str(where.socket_path)]
-    assert left(where) == ""
+    assert (list(leftovers.clean(where)), left(where)) == ([str(where.socket_path)], "")
 
 
 def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folders, environ: dict[str, str]) -> None:

@@ -31,7 +31,6 @@ def test_tiers__a_test_is_where_its_place_says(path: str, case: str, tier: int) 
 
 
 def test_tiers__what_is_asked_for_is_what_runs() -> None:
-    assert pytest_words([])[-2:] == ("--tier", "commit")
-    assert pytest_words(["--all"])[-2:] == ("--tier", "merge")
+    assert (pytest_words([])[-2:], pytest_words(["--all"])[-2:]) == (("--tier", "commit"), ("--tier", "merge"))
     assert pytest_words(["--map"])[-3:] == ("--map", "--tier", "commit")
     assert pytest_words(["tests/vt", "-k", "ring"]) == ("pytest", "-q", "tests/vt", "-k", "ring")

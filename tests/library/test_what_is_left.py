@@ -56,8 +56,7 @@ async def test_where_nothing_is_left_it_is_a_success(tab: Tab) -> None:
     await anyio.sleep(0.05)
     await tab.start_process("sh -c 'echo up; sleep 80 | sleep 81'", ready="up")
     stopped = await tab.stop_process()
-    assert (stopped.left, stopped.success) == ((), True)
-    assert (await tab.stop_process()).left == ()
+    assert ((stopped.left, stopped.success), (await tab.stop_process()).left) == (((), True), ())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -80,8 +80,7 @@ async def test_a_full_disk_is_said_once_and_costs_nothing_when_there_is_room_aga
         for text in (b"ab", b"cd", b"ef"):
             log.append(text)
             assert await log.flushed() == (text == b"ab")
-        assert path.read_bytes() == b"abc"
-        assert errors == [errno.ENOSPC]
+        assert (path.read_bytes(), errors) == (b"abc", [errno.ENOSPC])
         room = 1000
         await until(lambda: path.read_bytes() == b"abcdef")  # by itself
         assert await log.flushed()
@@ -131,8 +130,7 @@ async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(
         assert (piece.data, piece.next_offset, piece.dropped) == (b"05" * 25, 550, 0)
         piece = read_range(path, 600, 10_000, View(final=True))
         assert (piece.data, piece.next_offset, piece.end, piece.dropped) == (b"after", 2005, 2005, 1400)
-        assert last_lines(path, 5, View()).content == kept.decode() + "after"
-        assert read_raw(path, 700, 800) == b""
+        assert (last_lines(path, 5, View()).content, read_raw(path, 700, 800)) == (kept.decode() + "after", b"")
 
 
 async def test_half_of_the_bound_must_be_free_before_more_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,8 +190,7 @@ def test_read_only_and_toolsets() -> None:
     assert "send_keys" in core
     reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
     reading |= {"watch_events", "show_terminal"}
-    assert names(read_only=True) == reading
-    assert names(toolsets=[]) == set()
+    assert (names(read_only=True), names(toolsets=[])) == (reading, set())
     with pytest.raises(InvalidArgument, match="unknown toolset: 'cor'") as caught:
         names(toolsets=["cor"])
     assert "core, screen, scripts, ops" in caught.value.remedy

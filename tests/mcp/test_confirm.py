@@ -153,8 +153,7 @@ async def test_a_client_that_can_ask_asks_in_the_call(folder: Path) -> None:
         ):
             number = await client.start("tools/call", {"name": tool, "arguments": arguments})
             asked = json.loads(await client.line())
-            assert asked["method"] == "elicitation/create"
-            assert asked["params"]["mode"] == "form"
+            assert (asked["method"], asked["params"]["mode"]) == ("elicitation/create", "form")
             assert question in asked["params"]["message"]
             await client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": action, "content": {}}})
             answer = await client.receive()

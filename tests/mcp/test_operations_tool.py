@@ -39,8 +39,7 @@ async def test_one_call_makes_a_workspace_that_the_other_tools_know() -> None:
             {"kind": "show_option", "option": "status", "global": True},
         ])  # fmt: skip
         assert result["succeeded"]
-        assert result["steps"][2]["output"] == "from side\n"
-        assert result["steps"][3]["stdout"] == "on"
+        assert (result["steps"][2]["output"], result["steps"][3]["stdout"]) == ("from side\n", "on")
         assert "output" not in result["steps"][3]
         side = result["created_panes"]["side"]
         ran = await agent.call("execute_command", window_id=side, command="stty size")

@@ -14,8 +14,7 @@ def tab(key: str, cwd: str = "/", *, dead: bool = False) -> Any:
 
 def test_a_tab_is_named_once() -> None:
     told, one, two = Told(), tab("@1"), tab("@2", "/usr")
-    assert told.name(None) == (False, "")
-    assert told.name(one) == (True, "")
+    assert (told.name(None), told.name(one)) == ((False, ""), (True, ""))
     assert told.name(one) == (False, "")
     assert told.name(two) == (True, "")  # @1 is open: the client chose another
     two.pane.session.dead = True

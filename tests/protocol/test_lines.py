@@ -14,8 +14,7 @@ def test_each_line_comes_when_it_is_complete(chunks: list[bytes]) -> None:
         found += lines.feed(chunk)
         fed += chunk
         assert found == fed.split(b"\n")[:-1]
-    assert lines.close() == fed.split(b"\n")[-1]
-    assert lines.close() == b""
+    assert (lines.close(), lines.close()) == (fed.split(b"\n")[-1], b"")
 
 
 def test_an_open_line_outgrows_the_bound() -> None:

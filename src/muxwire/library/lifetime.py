@@ -198,8 +198,7 @@ class ServerLifetime:
 
     async def _run_server(self, start: bool, *, task_status: TaskStatus[TmuxServer]) -> None:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
-        self._stop, self._stopped = anyio.Event(), anyio.Event()
-        started = False
+        self._stop, self._stopped, started = anyio.Event(), anyio.Event(), False
         try:
             async with self._open_server(start) as server:
                 task_status.started(server)

@@ -100,8 +100,11 @@ class Runner:
             ours = self._turn_at_once() or await self._turn_within(turn_timeout)
             listener, prompt = await self._reached(deadline)
             self._check_place(given)
-            if cwd is not None and (listener.level == 1 or "\0" in cwd):
-                cwd = str(self.pane.host.checked_folder(cwd, self.pane.session.cwd))
+            cwd = (
+                str(self.pane.host.checked_folder(cwd, self.pane.session.cwd))
+                if cwd is not None and (listener.level == 1 or "\0" in cwd)
+                else cwd
+            )
             if write is not None:
                 write()
             execution = self._execution(command, listener, prompt)

@@ -379,9 +379,9 @@ class PaneState:
     def check_width(self, columns: int) -> None:
         """Refuse to type into a pane that is so narrow that its shell could die of it: TabUnavailable."""
         if columns < COLUMNS_MIN:
-            what = f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than"
             raise TabUnavailable(
-                f"{what} {COLUMNS_MIN}",
+                f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than "
+                f"{COLUMNS_MIN}",
                 state=self.tab_state(),
                 remedy="make it wider: close a pane next to it, or resize_pane",
             )

@@ -229,6 +229,6 @@ async def _settle_aborted(port: Port, execution: Execution) -> None:
         fish = execution.shell_name == "fish"
         end = foreign_end(command_id, before, fish=fish, token=execution.shell_token)
         await port.press(clear_typed(execution.shell_name) + end)
-        pane.session.prompt_seen_again(execution, prompt)
+        execution.cut = prompt
     except ConnectionClosed:  # between two connections: the next look asks
         await port.unhide()

@@ -605,8 +605,10 @@ class ShellSession:
 
     def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
         """C-c threw away the line of a command in a nested shell: what the shell does later is not part of it."""
-        note = "it had not begun when it was interrupted"
-        self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
+        self._end(
+            execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED,
+            note="it had not begun when it was interrupted",
+        )  # fmt: skip
 
     def shell_replaced(self, execution: Execution, shell: Shell, now: float, *, end: int) -> None:
         """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 10)."""
@@ -620,10 +622,6 @@ class ShellSession:
         self.adopt(self.shell_pid)
         self.shell, self._name = shell, shell.name
         self.prompt_seq, self.has_preexec_mark, self.preexec_time = 0, False, None
-
-    def prompt_seen_again(self, execution: Execution, offset: int) -> None:
-        """A nested shell gave a command up without saying so: its prompt is at that offset."""
-        execution.cut = offset
 
     def prompt_found(self, note: str, before: int, now: float, *, end: int) -> None:
         """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, how is not known.

@@ -51,8 +51,7 @@ async def test_the_shell_keeps_its_state(tab: muxwire.Tab, tmp_path: Path) -> No
     assert result.cwd == f"{tmp_path}/a b" == tab.cwd
     apart = await tab.execute('echo "$KEPT $MORE"; pwd; KEPT=lost', env={"MORE": "m"}, cwd=str(tmp_path))
     after = await tab.execute('echo "$KEPT"; pwd; deactivate')
-    assert apart.output == f"a  b m\n{tmp_path}\n"
-    assert after.output == f"a  b\n{tmp_path}/a b\n"
+    assert (apart.output, after.output) == (f"a  b m\n{tmp_path}\n", f"a  b\n{tmp_path}/a b\n")
 
 
 async def test_calls_sent_at_once_come_back_in_order_each_with_its_own(tab: muxwire.Tab, tmp_path: Path) -> None:
