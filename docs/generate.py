@@ -142,7 +142,7 @@ def _returns(name: str, result: type[Any], returned: dict[str, tuple[str, ...]])
     """The fields of what a tool returns; `returned` has those of the tools before it, which are not repeated."""
     fields = tuple(one.name for one in dataclasses.fields(result) if one.metadata != NEVER)
     for before, known in returned.items():
-        if len(known) > 1 and set(known) <= set(fields):
+        if len(known) > 2 and set(known) <= set(fields):
             more = [f"`{one}`" for one in fields if one not in known]
             return f"It returns what `{before}` returns{', and ' if more else ''}{', '.join(more)}."
     returned[name] = fields
