@@ -99,7 +99,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Turn:
-    """One of the things that are done in a shell, with the lines that it prints; `harm` as its tab began."""
+    """One of the things that are done in a shell, with the lines it prints; `harm` and `silences` as its tab began."""
 
     name: str
     prompt: Prompt
@@ -107,6 +107,7 @@ class Turn:
     last: int
     number: int
     harm: int
+    silences: int
 
 
 class Soak:
@@ -196,7 +197,7 @@ class Soak:
     # -- panes with a shell
 
     async def _shell(self, name: str, chosen: random.Random) -> None:
-        harm, prompt = self.harm, chosen.choice(list(self.homes))
+        harm, silences, prompt = self.harm, self.silences, chosen.choice(list(self.homes))
         home = self.homes[prompt]
         env = {"HOME": str(home), "ENV": str(home / prompt.file)}
         tab = await self.terminals.create_tab(shell=prompt.shell, name=name, env=env, cwd=home / "work")
@@ -206,7 +207,7 @@ class Soak:
             for turn in takewhile(lambda _: not self.over, range(chosen.randrange(1, 8))):
                 act = chosen.choice((self._command, self._command, self._half_typed, self._stop))
                 count = 0 if act == self._stop else chosen.choice((0, 1, chosen.randrange(LINES_MAX)))
-                now = Turn(name, prompt, printed + 1, printed + count, turn, harm)
+                now = Turn(name, prompt, printed + 1, printed + count, turn, harm, silences)
                 printed += count  # also if harm ends the call in the middle
                 await act(tab, now, chosen)
             await tab.close(force=True)
@@ -275,10 +276,17 @@ class Soak:
         self._hold(now, right, f"{signal_name} after {delay} s: {told}, left {found.stdout!r}")
 
     async def _look(self, tab: muxwire.Tab, now: Turn) -> None:
-        """Nothing of ours is on the screen, once the next prompt is drawn."""
+        """Nothing of ours is on the screen, once the next prompt is drawn.
+
+        In dash a C-c that a stopped tmux has kept comes at the next prompt, and throws away where that prompt ends.
+        """
         await tab.runner.settled()
         seen = [line for line in (await tab.snapshot()).lines if any(word in line for word in HIDDEN_WORDS)]
-        self._hold(now, not seen, f"on the screen is {seen}")
+        self._hold(
+            now,
+            not seen or (now.prompt.shell == "dash" and self.silences != now.silences),
+            f"on the screen is {seen}",
+        )
 
     def _hold(self, now: Turn, right: bool, found: str) -> None:
         """Note what is not right, unless harm was done since the tab began."""
