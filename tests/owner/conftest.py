@@ -22,7 +22,8 @@ import muxwire_reach
 from tests.mcp.raw_client import RawClient
 from tests.users import environ_of, short_folder, write_rc_files
 
-PROGRAM = [sys.executable, "-c", "import muxwire_client; muxwire_client.main()"]
+# -P: as an installed program, it looks for no module in the directory in which it is called.
+PROGRAM = [sys.executable, "-P", "-c", "import muxwire_client; muxwire_client.main()"]
 NAME = "n"
 
 
