@@ -128,7 +128,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         return 0
     colours = console.colours(plain=arguments.no_colours)
     console.say(*instance_lines(arguments.faces or (), colours))
-    console.say(*([""] if arguments.faces and tabs else []))
+    if arguments.faces and tabs:
+        console.say("")
     _say_left_out(console, listed)
     if not tabs:
         within = f" in the session {arguments.session!r}" if arguments.session else ""

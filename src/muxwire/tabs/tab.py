@@ -549,8 +549,9 @@ class Tab:
 
     def _shows(self, begin: int, end: int) -> bool:
         """Whether these bytes of its log are more than the marks that processes write when they attach. Blocks."""
-        nonce, long = self.pane.stream.nonce, end - begin > _MARKS_MAX
-        return long or bool(without_join_marks(read_raw(self.log_path, begin, end), nonce))
+        if end - begin > _MARKS_MAX:
+            return True
+        return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
 
     @takes(Wait)
     async def wait_for(self, asked: Wait) -> WaitOutcome:
