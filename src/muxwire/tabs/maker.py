@@ -223,9 +223,7 @@ class TabMaker:
         ours = sum(not tab.is_adopted for tab in self._book.open.values()) + len(self._book.coming)
         if ours + count > self._tabs_max:
             raise NotPermitted(
-                f"{ours} tabs are open, as many as MUXWIRE_TABS={self._tabs_max} allows"
-                if count == 1
-                else f"{ours} panes are open and {count} more would exceed MUXWIRE_TABS={self._tabs_max}",
+                f"{ours + count} panes would be open then, more than MUXWIRE_TABS={self._tabs_max} allows",
                 remedy="close one with `close_tab`, or start muxwire with a larger MUXWIRE_TABS",
             )
 
