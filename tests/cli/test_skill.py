@@ -29,8 +29,9 @@ def test_the_plugin_has_the_text_that_is_printed(place: Place) -> None:
 
 
 def test_a_command_that_is_not_over_says_what_to_call(place: Place) -> None:
-    done = place.run("run", "--timeout", "0.1", "--leave", "sleep 1; exit_code() { return 5; }; exit_code")
+    done = place.run("run", "--timeout", "0.1", "--leave", "sleep 2; exit_code() { return 5; }; exit_code")
     assert (done.returncode, done.stderr.count(b"\n")) == (TIMED_OUT, 1)
+    assert b"wait with a longer --timeout, stop it" in place.run("run", "--timeout", "0.1", "true").stderr
     wait, logs = re.findall(r"muxwire (\w+ @1 --[^,\n]*?)(?: waits| prints)", done.stderr.decode())
     assert place.document(*wait.split(), "--json")["exit_code"] == 5
     assert place.ok(*logs.split()) == ""

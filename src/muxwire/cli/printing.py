@@ -38,7 +38,8 @@ WORDS: Mapping[str, str] = {
     "execute_command": "muxwire run --json (or history --json)",
     "execute_script": "muxwire run",
     "command_result": "muxwire logs --command",
-    "command_result.wait": "muxwire logs --command",
+    # `muxwire run` waits for its turn, also in a shell that does not tell when it shows its prompt.
+    "command_result.wait": "a longer --timeout",
     "start_process": "muxwire run",
     "stop_process": "muxwire send-keys C-c",
     "read_logs_from_tab": "muxwire logs",

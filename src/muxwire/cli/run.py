@@ -75,10 +75,11 @@ def add(verbs: Verbs) -> None:
         AS_JSON,
         summary="run a command in a tab; print its output as it comes, exit with its exit code",
         example="muxwire run -t build make -j4",
-        details="One quoted COMMAND is a line for the tab's shell, which knows its aliases and functions; options may "
-        "follow it if it has several words. Several COMMAND words are a program and its arguments, passed as they are. "
-        "- reads the line from stdin. Exit codes of muxwire itself: 125 if the command is not over or did not end in "
-        "time, 126 if it could not be run.",
+        details="Options stand before COMMAND. One quoted COMMAND is a line for the tab's shell, which knows its "
+        "aliases and functions; after one that contains a blank, options are muxwire's too. Several COMMAND words are "
+        "a program and its arguments, passed as they are. - reads the line from stdin. Commands in one tab take turns: "
+        "while another of muxwire's runs there, this one waits, without --timeout for ever. Exit codes of muxwire "
+        "itself: 125 if the command is not over or did not end in time, 126 if it could not be run.",
     )
     opened: Verb = run.get_default("run")
 
@@ -178,7 +179,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
         console.warn(f"muxwire: {plain.note}")
     if said and result.running:  # its note says once more that it waits
         result = replace(result, note="")
-    return _report(console, tab.key, result, arguments)
+    return _report(console, tab, result, arguments)
 
 
 def command_text(words: list[str], *, shell: str) -> bytes:
@@ -193,10 +194,12 @@ def _quoted(word: str, shell: str) -> bytes:
     return fish_quote(os_bytes(word)) if shell == "fish" and quoted != word else os_bytes(quoted)
 
 
-def _report(console: Console, tab: str, result: ExecutionResult, arguments: argparse.Namespace) -> int:
+def _report(console: Console, tab: Tab, result: ExecutionResult, arguments: argparse.Namespace) -> int:
     still = (
-        f"it runs on, and {tab} is {result.state}: muxwire wait {tab} --prompt waits for its end, "
-        f"muxwire logs {tab} --command {result.command_id} prints its output"
+        f"it runs on, and {tab.key} is {result.state}: "
+        # A nested shell does not tell when it shows its prompt.
+        + ("" if tab.pane.session.is_nested else f"muxwire wait {tab.key} --prompt waits for its end, ")
+        + f"muxwire logs {tab.key} --command {result.command_id} prints its output"
     )
     end = still if result.running else f"it was ended by {result.signal_sent}"
     late = (f"the command did not end within {arguments.timeout:g} s",) if result.timed_out else ()

@@ -379,7 +379,7 @@ def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tup
         )
     elif execution.silent_since(end):
         why = f"silent for {SILENT_SECONDS:g} s after {after()}; whether it waits cannot be seen here"
-        notes.insert(0, f"{why}: answer with `send_keys`, or wait with `command_result.wait`")
+        notes.insert(0, f"{why}: answer with `send_keys`, or read on with `command_result`")
     return why, [note for note in notes if note]
 
 
