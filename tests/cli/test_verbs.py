@@ -179,7 +179,7 @@ def test_documents(place: Place, tab: str) -> None:
     assert (first["command_id"], first["exit_code"], first["by"]) == (ran["command_id"], 3, "execute")
     [head, line] = place.ok("history", "doc", "-n", "1").splitlines()
     assert head.split()[:4] == ["BEGAN", "TAB", "NAME", "BY"]
-    assert "sleep 1000" in line
+    assert (line.split()[2], "sleep 1000" in line) == (f"1/{made['window_id']}", True)
     sent = place.document("send-keys", "--json", "-t", "doc", "x", "C-u")
     assert (sent["sent"], sent["pane"]) == (2, made["pane_id"])
     listed = place.document("ls", "--json")

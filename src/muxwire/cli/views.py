@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -166,7 +167,8 @@ async def _history(console: Console, terminals: Terminals, arguments: argparse.N
     rows = [
         (
             console.time_of_day(command.time, "%Y-%m-%d %H:%M:%S"),
-            command.window_id,
+            # A tab of each life of the tmux server may be @1; this form is never used again.
+            re.sub(r"(?=[@%]\d+$)", f"{command.generation}/", command.window_id),
             command.name,
             command.by,
             "-" if command.duration_ms is None else f"{command.duration_ms / 1000:.3f}",
