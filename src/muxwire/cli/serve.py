@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
             "--profile",
             choices=("codex", "claude"),
             default="",
-            help="in place of all these, tools named and shaped like the command tools of Codex or Claude Code",
+            help="in place of muxwire's tools, some named and shaped like the command tools of Codex or Claude Code",
         ),
         flag("--read-only", help="only tools that change nothing"),
         summary="serve MCP on stdin and stdout",
