@@ -49,9 +49,9 @@ def test_calls_wait_and_are_typed(terminals: muxwire.sync.Terminals, tab: muxwir
     assert_type(listed, TabList)
     assert [row.window_id for row in listed.tabs if not row.closed] == [tab.window_id]
     assert terminals.tab(tab.window_id) == tab
-    assert (tab.state, tab.name) == ("prompt", tab.window_id)
-    assert muxwire.sync.Tab.execute.__doc__ is not None
-    assert "exactly what it wrote" in muxwire.sync.Tab.execute.__doc__
+    assert (tab.state, tab.name, tab.end_reason) == ("prompt", tab.window_id, "")
+    assert "exactly what it wrote" in (muxwire.sync.Tab.execute.__doc__ or "")
+    assert "the tab's log" in (muxwire.sync.Tab.log_path.__doc__ or "")
     with pytest.raises(muxwire.NoSuchTarget, match="nosuch"):
         terminals.tab("nosuch")
 

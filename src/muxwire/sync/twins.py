@@ -7,6 +7,7 @@ the library knows, and a function that it is given is called in the thread that 
 from __future__ import annotations
 
 import functools
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, final
 
 from muxwire.library import opening
@@ -195,6 +196,8 @@ class Tab(_Twin):
     log_path: Path
     size: tuple[int, int]
     key: str
+    address: str
+    end_reason: str
     attach_words: str
     state: State
     columns: int
@@ -215,10 +218,7 @@ class Tab(_Twin):
     close = _of_tab(AsyncTab.close)
 
 
-def _seen(name: str) -> property:
-    return property(lambda self: getattr(self.twin, name), doc=getattr(AsyncTab, name, None).__doc__)
-
-
 for _name in Tab.__annotations__:
-    setattr(Tab, _name, _seen(_name))
+    # What the library's class does not say of an attribute by itself is in the text of the class.
+    setattr(Tab, _name, property(attrgetter(f"twin.{_name}"), doc=getattr(AsyncTab, _name, AsyncTab).__doc__))
 open_terminals = _opens(opening.start)

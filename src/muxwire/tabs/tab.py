@@ -109,7 +109,14 @@ def said_idle(result: ExecutionResult, idle: float) -> ExecutionResult:
 
 
 class Tab:
-    """One window that muxwire made; get it from `Terminals.create_tab` or `Terminals.tab`."""
+    """One window that muxwire made; get it from `Terminals.create_tab` or `Terminals.tab`.
+
+    Its attributes are also: `window_id`, `pane_id`, `session_id` (tmux's ids); `name` and `session`; `log_path` (the
+    file of the tab's log); `size` (columns and rows); `strip_ansi` (whether what is read of it is plain text unless a
+    call says otherwise); `idle_timeout` (after how many seconds without use it is closed, 0: never); `generation` (the
+    number of the tmux server that has it, of those that its instance has started) and `end_reason` (why it was
+    closed, "" while it is open).
+    """
 
     def __init__(
         self,
@@ -171,7 +178,7 @@ class Tab:
 
     @property
     def address(self) -> str:
-        """The key after the number of the tmux server's life that gave it: `GENERATION/@N` is never used again."""
+        """`GENERATION/@N`: unlike `@N`, it never names another tab of the instance."""
         return f"{self.prefix}{self.generation}/{self.key.removeprefix(self.prefix)}"
 
     @property
