@@ -39,9 +39,11 @@ _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
 
-`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains the fields of answers.
-Times are milliseconds in MCP and seconds elsewhere. Offsets count the bytes of a tab's output from the beginning of its
-log. `muxwire help VERB` explains the options of a verb of the command line.
+`python docs/generate.py` makes this page from the code: the [MCP tools](#mcp-tools), the
+[library](#library), the [events](#events), and the [errors](#errors). [Read a result](results.md) explains the result
+of a command. Times that you give are milliseconds in MCP and seconds elsewhere; a field whose name ends in `_ms` is in
+milliseconds everywhere. Offsets count the bytes of a tab's output from the beginning of its log. `muxwire help VERB`
+explains the options of a verb of the command line.
 """
 
 
@@ -146,7 +148,15 @@ def _returns(name: str, result: type[Any], returned: dict[str, tuple[str, ...]])
             more = [f"`{one}`" for one in fields if one not in known]
             return f"It returns what `{before}` returns{', and ' if more else ''}{', '.join(more)}."
     returned[name] = fields
-    return f"It returns {', '.join(f'`{field}`' for field in fields)}."
+    said = f"It returns {', '.join(f'`{field}`' for field in fields)}."
+    if name not in _EXPLAINED:
+        return said
+    about = " ".join((inspect.getdoc(result) or "").split()).partition(": ")[2]
+    return f"{said}\n\n{about[0].upper()}{about[1:]}"
+
+
+# The tools whose results are explained here; docs/results.md has the others.
+_EXPLAINED = {"stop_process", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
 
 
 def _line(one: Parameter) -> str:
@@ -188,15 +198,16 @@ def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
     others = ", ".join(f"`{name}` (`{tool}`)" for name, tool in _TOOL_OF.items())
     yield (
-        "In a call `...` stands for the keywords that the MCP tool of the same name takes. A time is in seconds, and "
-        "its name has no `_ms`. A call returns an object with the fields of the tool's result. These methods have "
-        f"another name than their tool, which stands in brackets: {others}. `help(muxwire.NAME)` says more, and the "
-        "types.\n"
+        "In a call `...` stands for the parameters of the MCP tool of the same name. Write `async_` for `async`, and "
+        "in operations `with_` for `with`. Times are seconds, and their names have no `_ms`. `snapshot` has no "
+        "`image`. A call returns an object with the fields of the tool's result. These methods have another name than "
+        f"their tool, which stands in brackets: {others}. `help(muxwire.NAME)` says more, and the types.\n"
     )
     yield (
         "Some defaults differ from those of the tools. `execute`, `execute_script` and `command_result` do not cut the "
         "output, unless you give `max_chars`. `watch_events` returns up to 100 events (`max_events`), and `list_tabs` "
-        "lists closed tabs too, unless you say `closed=False`.\n"
+        "lists closed tabs too, unless you say `closed=False`. Output has what a program drew on the alternate screen, "
+        "unless you say `drawing=False`; the tools leave that out, unless you say `strip_ansi: false`.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
     called: dict[str, str] = {}
@@ -240,6 +251,12 @@ def _methods(found: type) -> Iterator[str]:
         elif inspect.isfunction(member):
             rows.append((name, f"`{name}{_signature(member, name)}`", member))
     tools = {tool.name for tool in TOOLS}
+    # Attributes that are set for each tab have their words in the text of the class.
+    about = _after_first_line(found)
+    for name in PUBLIC.get(found, ()):
+        assert hasattr(found, name) or f"`{name}`" in about, f"{name} is not explained"
+    if about:
+        yield f"{about}\n"
     yield from (f"- {called}: {_first_line(member)}" for name, called, member in rows if name not in tools)
     same_as = ", ".join(called for name, called, _ in rows if name in tools)
     yield f"\nThese do what the tools of the same names do: {same_as}.\n"
@@ -284,6 +301,11 @@ def _signature(found: Any, name: str = "") -> str:  # noqa: ANN401 - a function
 
 def _first_line(found: Any) -> str:  # noqa: ANN401 - anything that is public
     return (inspect.getdoc(found) or "").split("\n", 1)[0]
+
+
+def _after_first_line(found: type) -> str:
+    """The rest of the text of a class, as one paragraph."""
+    return " ".join((inspect.getdoc(found) or "").partition("\n")[2].split())
 
 
 def events() -> Iterator[str]:

@@ -113,7 +113,7 @@ class ProcessLeft:
 @final
 @dataclass(frozen=True, slots=True)
 class ProcessStop:
-    """`stop_process`: `success` if what it was to stop is gone. `signal_sent` is the last one needed, "" if none was.
+    """`stop_process`: `success`: what it was to stop is gone. `signal_sent` is the last one needed, "" if none was.
 
     `left`: what of the job still runs in the tab's session, such as a command in the background; on this machine only.
     `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did. `note`: why it
@@ -162,12 +162,12 @@ class KeysSent(OnScreen):
 @final
 @dataclass(frozen=True, slots=True)
 class WaitOutcome(OnScreen):
-    """`wait_for`: `met` in tab `which`, as the caller named it; `closed` if it cannot be met any more.
+    """`wait_for`: `outcome` says why the wait has ended, and `which` in which tab, as the caller named it.
 
-    `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`, of the last
-    two: the shell's `$?` at that prompt, and how the tab's program ended; None if not known. `matched_at_entry`: it was
-    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began. `screen`,
-    `cursor`: of the only tab, or of `which`, as of an `ExecutionResult`.
+    `match` is the text that matched, or what else was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`: after
+    `prompt` the shell's `$?`, after `exit` how the tab's program ended; None if that is not known. `matched_at_entry`:
+    it was there before the call. `next_byte` follows the match. `tail` is the last text since where the wait began.
+    `screen` and `cursor` are those of the only tab, or of `which`, as of an `ExecutionResult`.
     """
 
     outcome: Literal["met", "timed_out", "closed"]
@@ -192,13 +192,13 @@ class Cursor:
 @final
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
+    """`snapshot`: `lines` are the rows of the screen without the blank ones at its end.
 
-    `soft_wrap`: the rows whose text continues in the next one. `scrollback`: the rows above, None if not asked for.
-    `cells`: runs of columns that do not look like the default, None if not asked for. `scrollback_cells`: the same of
-    `scrollback`; row 0 is its first. `next_byte`: the offset of the output that the picture was taken at. `source`:
-    `tmux` for a living pane, `replay` for a screen of the past, which is not `exact` if bytes before those that were
-    played may have changed it.
+    `soft_wrap`: the numbers of the rows whose text continues in the next one. `scrollback`: the rows above, None if not
+    asked for. `cells`: runs of columns that do not look like the default, None if not asked for. `scrollback_cells`:
+    the same of `scrollback`; row 0 is its first. `next_byte`: the offset of the output that the picture was taken at.
+    `source`: `tmux` for what the pane shows now, `replay` for a screen of the past. That is `exact`, unless bytes
+    that came before those which were played may have changed it.
     """
 
     pane: str
@@ -248,10 +248,11 @@ class LogMatch:
 @final
 @dataclass(frozen=True, slots=True)
 class LogTail:
-    """`read_logs`: the last lines of what the pane showed, or of a command's output; `truncated` if there were more.
+    """`read_logs`: `content` has the last lines that the pane showed, or those of a command's output.
 
-    `first_byte` is the offset of the oldest byte that is kept of it. `note`: what `strip_ansi` left out, or "".
-    `matches`: the lines of `content` that `grep` matched, in their order.
+    `truncated`: there were more. `returned_lines` counts those of `content`. `first_byte` is the offset of the oldest
+    byte that is kept of it. `note`: what `strip_ansi` left out, or "". `matches`: the lines of `content` that `grep`
+    matched, in their order, each with `byte`, where it begins in the log, and `line`, its number in what was searched.
     """
 
     content: str
@@ -266,11 +267,11 @@ class LogTail:
 @final
 @dataclass(frozen=True, slots=True)
 class LogChunk:
-    """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
+    """`stream_logs`: `next_byte` is the offset to ask from next. `eof`: nothing more is there now.
 
     At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or muxwire line.
-    `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
-    `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out, or "".
+    `closed`: the pane will never write again. `dropped`: so many bytes before `chunk` are lost: no store holds them any
+    more. `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out.
     """
 
     chunk: str

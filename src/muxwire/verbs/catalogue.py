@@ -137,7 +137,14 @@ class TabRequest(PaneRequest):
 
     name: Annotated[str, Says("what the tab is called", metavar="NAME")] = ""
     session: Session = ""
-    size: Annotated[Size | None, Says("a fixed size, which attached terminals do not change", "columns, rows")] = None
+    size: Annotated[
+        Size | None,
+        Says(
+            "a fixed size, which attached terminals do not change; without it 120 columns and 30 rows until a person "
+            "attaches",
+            "columns, rows",
+        ),
+    ] = None
     strip_ansi: Annotated[
         bool, Says("all that is read of it is plain text: no colours, progress bars reduced to their last state")
     ] = False
@@ -329,7 +336,10 @@ class SetHistoryLimit(Verb):
     """Set how many lines of scrollback new tabs keep; logs keep all."""
 
     verb: ClassVar[str] = "set_history_limit"
-    limit: Annotated[Count, Says("rows of scrollback, for each tab", most=HISTORY_LIMIT_MAX)] = field(kw_only=False)
+    limit: Annotated[
+        Count,
+        Says("rows of scrollback, for each tab; 10,000 until it is set", most=HISTORY_LIMIT_MAX),
+    ] = field(kw_only=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,7 +422,8 @@ class Typing(Conditions):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendKeys(Typing, InTab):
     """Type into what runs in a tab: REPL, editor, agent. With until, regex, idle_ms, wait_ms: new output, state,
-    exit_code too; a command's own: command_result. taken: the text was seen, and Enter drew something.
+    exit_code too; for a command's own exit code use command_result. taken: the program showed the text, and changed
+    its screen after Enter.
     """
 
     verb: ClassVar[str] = "send_keys"
