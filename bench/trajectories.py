@@ -275,29 +275,24 @@ Others have published recordings of their agents: the
 makes this page. The repositories have no licence, so only counts are published. They are no score: a model that meets a
 hang does something else.
 
-**Screens.** A recording has two parts: all bytes that the agent's terminal was sent, and the rows that tmux showed when
-the agent was done. Here the bytes are played into a terminal, and its rows are compared with the recorded ones. *More
-than a prompt*: the same for the recordings whose screen has more than one row. In some recordings the two parts are
-not of the same moment, because the agent was cut off, or because tests ran in the same pane. Only *at another moment*
-counts those.
+**Screens.** All bytes that an agent's terminal was sent are played into a terminal, and its rows are compared with the
+recorded ones. *More than a prompt* counts those with more than one row; only *at another moment* counts those whose
+rows are not of the moment of the last byte, because the agent was cut off or tests ran in the same pane.
 
 **Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
-machine's files. The tasks' own files are missing there, so many commands fail quickly, with the same words each way.
+machine's files. The tasks' own files are missing there, so many fail quickly, with the same words each way.
 
 - *Exact*: the output is what the command writes under `bash -c`, except for times, sizes of directories and blanks at
-  the ends of rows. A persistent shell also keeps `set -e`, and tells of its jobs (`[1]+  Exit 1`); that is not exact.
-- *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
-- *Next works*: after each command that hung, another one was given. `1 + 26 of 47` means: of 47 such commands one
-  worked at once, and 26 worked after C-c.
+  the ends of rows. A persistent shell also tells of its jobs (`[1]+  Exit 1`); that is not exact.
+- *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those are here-documents.
+- *Next works*: `1 + 26 of 47` means that of 47 commands, each given after one that hung, one worked at once, and 26
+  after C-c.
 - The imitation is ours: it types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 
-**Keystrokes.** skillsbench-replay has what Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved,
-with the seconds to sleep after each. Here the keystrokes are typed in turn into one tab of muxwire, in such a copy, and
-a call ends when the shell says that they are over.
-
-- *Over before*: how many were over before those seconds. *Not over then*: for how many they were too short.
-- What needs the tasks' files, or modules that this machine does not have, fails at once, in a pipe even with exit code
-  0. So only the first row, which writes and reads small files, says how much sleep was for nothing.
+**Keystrokes.** What Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved is typed into one tab of
+muxwire, and a call ends when the shell says that it is over. *Over before*: how many were over before the seconds that
+the model had given for them; for the others these were too short. What needs the tasks' files fails at once, so only
+the first row, which writes and reads small files, says how much sleep was for nothing.
 """
 
 
