@@ -156,7 +156,7 @@ def _returns(name: str, result: type[Any], returned: dict[str, tuple[str, ...]])
 
 
 # The tools whose results are explained here; docs/results.md has the others.
-_EXPLAINED = {"stop_process", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
+_EXPLAINED = {"read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
 
 
 def _line(one: Parameter) -> str:

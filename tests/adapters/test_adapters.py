@@ -1,4 +1,4 @@
-"""The adapters do what the frameworks' interfaces promise. docs/python.md has the frameworks' own tests of them."""
+"""The adapters do what the frameworks' interfaces promise."""
 
 from __future__ import annotations
 
