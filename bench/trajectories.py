@@ -268,16 +268,15 @@ def there(installed: Path | None) -> tuple[list[Peer], list[str]]:
 INTRODUCTION = """\
 # Public recordings, done again
 
-Others have published recordings of their agents: the
-[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1, and
-[skillsbench-replay](https://github.com/Etelis/skillsbench-replay).
+The [leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1 and
+[skillsbench-replay](https://github.com/Etelis/skillsbench-replay) have recordings of agents.
 `python -m bench trajectories --from CLONE --keys CLONE --docs` does again what these agents did, without a model, and
 makes this page. The repositories have no licence, so only counts are published. They are no score: a model that meets a
 hang does something else.
 
 **Screens.** All bytes that an agent's terminal was sent are played into a terminal, and its rows are compared with the
-recorded ones. *More than a prompt* counts those with more than one row; only *at another moment* counts those whose
-rows are not of the moment of the last byte, because the agent was cut off or tests ran in the same pane.
+recorded ones. *More than a prompt* counts those with more than one row. *At another moment* alone counts those whose
+rows were recorded later or earlier than the last byte.
 
 **Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
 machine's files. The tasks' own files are missing there, so many fail quickly, with the same words each way.
@@ -289,10 +288,10 @@ machine's files. The tasks' own files are missing there, so many fail quickly, w
   after C-c.
 - The imitation is ours: it types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 
-**Keystrokes.** What Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved is typed into one tab of
-muxwire, and a call ends when the shell says that it is over. *Over before*: how many were over before the seconds that
-the model had given for them; for the others these were too short. What needs the tasks' files fails at once, so only
-the first row, which writes and reads small files, says how much sleep was for nothing.
+**Keystrokes.** What Claude Haiku 4.5 told the agent Terminus-2 to type is typed into one tab of muxwire, and a call
+ends when the shell says that it is over. *Over before*: how many were over before the seconds that the model had given
+for them; for the others these were too short. What needs the tasks' files fails at once, so only the first row says how
+much sleep was for nothing.
 """
 
 
