@@ -35,3 +35,11 @@ def test_a_command_that_is_not_over_says_what_to_call(place: Place) -> None:
     wait, logs = re.findall(r"muxwire (\w+ @1 --[^,\n]*?)(?: waits| prints)", done.stderr.decode())
     assert place.document(*wait.split(), "--json")["exit_code"] == 5
     assert place.ok(*logs.split()) == ""
+    # A wait for a prompt would have no end in a shell that does not tell of it.
+    nested = (
+        ("send-keys", "bash --norc", "Enter"),
+        ("wait", "--regex", r"bash-[0-9.]+[$#] "),
+        ("run", "--timeout", "1", "--leave", "sleep 100"),
+        ("kill", "@1", "-f"),
+    )
+    assert re.findall(r"muxwire (wait|logs) @1", [place.run(*words) for words in nested][2].stderr.decode()) == ["logs"]
