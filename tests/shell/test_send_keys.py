@@ -12,6 +12,7 @@ from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.send_keys import BEGIN_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
+from tests.shell.driven import PID
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import PROGRAM, World, at_prompt
 
@@ -199,6 +200,7 @@ def test_enter_waits_until_a_program_shows_the_text_before_it(shows: bytes, want
         # Gemini CLI takes an Enter that comes soon after a paste for a line end in the text, and draws that.
         pytest.param(1, b"\n   ", "raw", KEYS, 2, True, id="it takes it for a line end soon after a paste"),
         pytest.param(9, b"\n   ", "raw", KEYS, 2, False, id="the text still stands in its box"),
+        pytest.param(0, b"", "$(fzf)", KEYS, 1, True, id="it runs in the process group of the tab's shell"),
         pytest.param(1, b"", "", KEYS, 1, False, id="it may be about to take it"),
         pytest.param(1, b"", "ssh", KEYS, 1, False, id="its keys go to another machine"),
         pytest.param(0, b"", "raw", LINES, 1, False, id="the kernel shows what is typed ahead"),
@@ -209,7 +211,8 @@ def test_a_text_is_taken_if_enter_changes_the_screen(
 ) -> None:
     """`draws` is what the program shows for an Enter that it ignores."""
     world, left = program(KEYS), ignores
-    world.runs("ssh" if front == "ssh" else "composer", "raw" if front else "")
+    group = PID if front == "$(fzf)" else PROGRAM
+    world.runs("ssh" if front == "ssh" else "composer", "raw" if front else "", group=group)
 
     def shows(keys: bytes) -> None:
         nonlocal left

@@ -140,9 +140,9 @@ class World:
     def later(self, seconds: float, happens: Callable[[], None]) -> None:
         self.at.append((self.time + seconds, happens))
 
-    def runs(self, program: str, waiting: Waiting = "", *, hidden: bool = False) -> None:
-        """A program is in front."""
-        self.front_group, self.program, self.found, self.sleeps = PROGRAM, program, Judgement(waiting, hidden), ""
+    def runs(self, program: str, waiting: Waiting = "", *, hidden: bool = False, group: int = PROGRAM) -> None:
+        """A program is in front, in that process group."""
+        self.front_group, self.program, self.found, self.sleeps = group, program, Judgement(waiting, hidden), ""
 
     def naps(self, seconds: float = 0.0) -> None:
         """So many seconds pass in which the tab's shell, in front, does not wait for keys; nor does it afterwards."""

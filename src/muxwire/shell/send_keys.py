@@ -246,11 +246,14 @@ class Keys:
     def _is_for_keys(self, modes: TtyModes | None) -> bool:
         """Whether what is typed goes to a program that reads keys and shows them itself, as input boxes do.
 
-        The tab's own shell takes a text and its Enter at once, and a terminal in line mode keeps both for any program.
-        So does the one behind a relay (`sudo`, `script`) where its echo is off: nothing will be shown.
+        The tab's own shell takes a text and its Enter at once; what it runs in its own group, as in `$(fzf)`, does not.
+        A terminal in line mode keeps both for any program. So does the one behind a relay (`sudo`, `script`) where its
+        echo is off: nothing will be shown.
         """
         pane = self._pane
-        if modes is None or modes.icanon or pane.session.at_prompt or pane.terminal.shell_in_front():
+        if modes is None or modes.icanon or pane.session.at_prompt:
+            return False
+        if pane.terminal.shell_in_front() and pane.terminal.waits_for_input() != "raw":
             return False
         return not pane.terminal.asks_secret() and pane.terminal.waits_for_input() != "password"
 
