@@ -173,10 +173,20 @@ async def test_what_is_lost_is_not_said_to_be_all_where_the_middle_was_left_out(
     assert 0 < clipped.lost_bytes <= 50_000
 
 
-async def test_the_rest_of_an_output_goes_on_with_its_line(stream: PaneStream) -> None:
+@pytest.mark.parametrize(
+    ("before", "piece", "text"),
+    [
+        (b"x\r\n10 %", b"\r20 %\r30 %\r\n", "\n30 %\n"),
+        # The prompt of a REPL stands above a bar: the cursor is in the line of the prompt, where a key is shown.
+        (b"x\r\n> \r\n\r\n[F3] off \x1b[2A\r\x1b[2C", b"5\r\n\r\n\x1b[6Gon \x1b[2A\r\x1b[3C", "> 5\n\n[F3] on\n"),
+    ],
+)
+async def test_the_rest_of_an_output_goes_on_with_its_line(
+    stream: PaneStream, before: bytes, piece: bytes, text: str
+) -> None:
     """What was read before it is known, and where the beginning of that line was drawn over."""
-    stream.feed(b"x\r\n10 %")
+    stream.feed(before)
     begin = stream.end
-    stream.feed(b"\r20 %\r30 %\r\n")
+    stream.feed(piece)
     rest = await read_output(stream, begin, stream.end, Reading(readable=True, since=0), max_chars=None)
-    assert rest.text == "\n30 %\n"
+    assert rest.text == (await shown_text(stream, begin, stream.end, (80, 24))).text == text

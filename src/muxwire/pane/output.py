@@ -270,11 +270,12 @@ def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
 
 async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Readable:
     """What a person would have read between two raw offsets of a pane; they may lie inside a mark or a line."""
-    first = max(0, begin - LOOKBEHIND)
+    first = max(0, begin - 2 * LOOKBEHIND)
     data, lost = await stream.read(first, end)
     base = first + lost
     start = max(base, begin)
-    line = data.rfind(b"\n", 0, start - base) + 1  # cursor columns count from there
+    # A cursor may go up from the range, over as many lines as there are: a prompt may stand above a bar.
+    line = max(lines_before(data[: start - base], size[1]), start - base - LOOKBEHIND)
     screens = stream.screens
     if (
         on_alternate(data[line : start - base]) and screens.at(start) is False
