@@ -139,8 +139,8 @@ class KeysSent(OnScreen):
     `timed_out`, `closed`; `silent`: a text that reads like a question stands there, and whether its program waits
     cannot be seen (over ssh, in a container).
     `screen`, `cursor`: as of an `ExecutionResult`.
-    `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out; `output` is
-    then what came after the last.
+    `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out, so the
+    first is empty if the result of the command has told it; `output` is then what came after the last.
     `taken`: whether a program that reads keys showed the text, and at Enter took it from where it stood; None where
     that is not asked, or more was typed behind it.
     """

@@ -131,7 +131,8 @@ async def _send_keys(console: Console, terminals: Terminals, arguments: argparse
     _report(console, sent, arguments)
     waits = any(given[one.name] for one in parameters(Conditions))
     is_unmet = sent.outcome in ("timed_out", "closed") or (sent.outcome == "ended" and waits)
-    return _unmet(console, arguments, sent.outcome, arguments.wait or DEFAULT_WAIT) if is_unmet else 0
+    failed = FAILED if given["answers"] and not sent.asked else 0
+    return _unmet(console, arguments, sent.outcome, arguments.wait or DEFAULT_WAIT) if is_unmet else failed
 
 
 def _unmet(console: Console, arguments: argparse.Namespace, outcome: str | None, seconds: float) -> int:
@@ -144,8 +145,11 @@ def _unmet(console: Console, arguments: argparse.Namespace, outcome: str | None,
 
 
 async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    given = b"" if arguments.text is not None else await console.piped(_PASTE_MAX)
-    text = arguments.text or given.decode("utf-8", "surrogateescape")
+    text = (
+        (await console.piped(_PASTE_MAX)).decode("utf-8", "surrogateescape")
+        if arguments.text is None
+        else arguments.text
+    )
     tab = await terminals.tab(arguments.target)
     return _report(console, await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 

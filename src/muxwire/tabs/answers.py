@@ -43,9 +43,11 @@ _LOOK_SECONDS = 0.05
 
 async def answered(
     tab: Tab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
-    *, before: Picture | None = None,
+    *, before: Picture | None = None, known: int = 0,
 ) -> KeysSent:  # fmt: skip
     """`sent` with the answer of the program; `command` is what ran, and `before` was seen, when the keys were sent.
+
+    `known`: up to that offset an earlier result has given the output.
 
     Met: `wanted` came, or without it the program waits for input again. Silent: it may, where that cannot be seen.
     Ended: the command did, or the line that was typed; what is wanted did not come before.
@@ -57,7 +59,8 @@ async def answered(
     outcome: Outcome = "ended" if reached == "unseen" else reached
     end, session = tab.pane.stream.end, tab.pane.session
     over = reached == "ended" and session.at_prompt and session.prompt_end > sent.next_byte  # the prompt follows
-    seen = await shown_text(tab.pane.stream, sent.next_byte, session.prompt_end if over else end, tab.size)
+    begin = max(sent.next_byte, known)
+    seen = await shown_text(tab.pane.stream, begin, session.prompt_end if over else end, tab.size)
     marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
     if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
         await tab.pane.terminal.refresh_soon()
@@ -66,7 +69,7 @@ async def answered(
         status = line_status(tab.pane.session, sent.next_byte) if command is None else command.exit_code
     return replace(
         sent,
-        output=cut_middle(seen.text, ANSWER_CHARACTERS, sent.next_byte, end),
+        output=cut_middle(seen.text, ANSWER_CHARACTERS, begin, end),
         outcome=outcome,
         state=_state(tab, outcome if wanted is None else ""),
         exit_code=status,
@@ -89,24 +92,27 @@ async def answered_each(
     is no question.
     """
     deadline, command = time.monotonic() + timeout, tab.pane.session.running
-    start = KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
-    told = await answered(tab, await send(keys, timeout) if keys else start, command, None, timeout)
+    told = (
+        await send(keys, timeout)
+        if keys
+        else KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
+    )
+    if keys or tab.state != "prompt":  # what stands before a prompt is an earlier command's
+        told = await answered(tab, told, command, None, timeout, known=command.read_up_to if command is not None else 0)
     asked: list[str] = []
-    why = "nothing more was asked"
     unseen = 0  # answers that were typed though whether the program waited could not be seen
     count, typed = told.sent, keys[0] if keys else ""
     for line in answers:
-        if told.outcome not in ("met", "silent") or told.state in ("prompt", "dead"):
-            break
         left = deadline - time.monotonic()
-        if left <= 0:
-            why = "the time was up"
+        if left <= 0 or told.outcome not in ("met", "silent") or told.state in ("prompt", "dead"):
             break
         asked.append(told.screen or told.output.removeprefix(f"{typed}\n"))
         unseen += told.outcome == "silent"
         told = await answered(tab, await send([line, "Enter"] if line else ["Enter"], left), command, None, left)
         count, typed = count + told.sent, line
     missing = len(answers) - len(asked)
+    is_late = told.outcome in ("met", "silent", "timed_out") and told.state not in ("prompt", "dead")
+    why = "the time was up" if is_late else "nothing more was asked"
     notes = (
         f"{missing} of {len(answers)} answers were not typed: {why}" if missing else "",
         f"{unseen} of {len(answers)} answers were typed at an unfinished line: whether its program waited"
