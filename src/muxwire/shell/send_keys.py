@@ -251,9 +251,12 @@ class Keys:
         echo is off: nothing will be shown.
         """
         pane = self._pane
-        if modes is None or modes.icanon or pane.session.at_prompt:
-            return False
-        if pane.terminal.shell_in_front() and pane.terminal.waits_for_input() != "raw":
+        if (
+            modes is None
+            or modes.icanon
+            or pane.session.at_prompt
+            or (pane.terminal.shell_in_front() and pane.terminal.waits_for_input() != "raw")
+        ):
             return False
         return not pane.terminal.asks_secret() and pane.terminal.waits_for_input() != "password"
 
