@@ -130,8 +130,8 @@ class FakeTerminals:
 
     latest = None
 
-    def left_running(self, _: str) -> None:
-        return None
+    def left_running(self, _: str) -> dict[str, Any]:
+        return {}
 
     async def tab_or_new(self, target: str, *, within: float, **_new: str) -> tuple[FakeTab, bool]:
         return await self.tab(target), False

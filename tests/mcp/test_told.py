@@ -29,12 +29,12 @@ def test_the_end_of_a_command_elsewhere_is_told_once() -> None:
     told, one, two = Told(), tab("@1"), tab("@2")
     first, second = (SimpleNamespace(running=True, exit_code=code) for code in (4, 5))
     told.tab = one
-    assert told.ended("c1", (one, first)) == told.ended("c2", (two, second)) == []  # type: ignore[arg-type]
+    assert told.ended("c1", {"c1": (one, first)}) == told.ended("c2", {"c2": (two, second)}) == []  # type: ignore[dict-item]
     first.running = second.running = False
-    assert told.ended("c3", None) == [{"command_id": "c2", "window_id": "@2", "exit_code": 5}]
+    assert told.ended("c3", {}) == [{"command_id": "c2", "window_id": "@2", "exit_code": 5}]
     told.tab = two
-    assert told.ended("c3", None) == [{"command_id": "c1", "window_id": "@1", "exit_code": 4}]
+    assert told.ended("c3", {}) == [{"command_id": "c1", "window_id": "@1", "exit_code": 4}]
     first.running = True
-    assert told.ended("c3", None) == told.ended("c1", (one, first)) == []  # type: ignore[arg-type]
+    assert told.ended("c3", {}) == told.ended("c1", {"c1": (one, first)}) == []  # type: ignore[dict-item]
     first.running = False
-    assert told.ended("c1", None) == []  # its own result says it
+    assert told.ended("c1", {}) == []  # its own result says it

@@ -338,9 +338,9 @@ class Terminals:
             other = free[-1] if free else await self.create_tab(**await busy.like(), host=machine.name)
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
 
-    def left_running(self, command_id: str) -> tuple[Tab, Execution] | None:
-        """The tab of a command and the command, if it runs."""
-        return self._book.command(command_id) if self._book.runs(command_id) else None
+    def left_running(self, command_id: str) -> dict[str, tuple[Tab, Execution]]:
+        """The tab of a command and the command by its id, if it runs."""
+        return {command_id: self._book.command(command_id)} if self._book.runs(command_id) else {}
 
     def _name_of(self, target: Target) -> str:
         """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""

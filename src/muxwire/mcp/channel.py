@@ -48,7 +48,7 @@ class Channel:
     def note(self, result: dict[str, Any], terminals: Terminals, stopped: Iterable[str] = ()) -> None:
         """Take the result of a call: the model knows by it that a command runs, or has ended.
 
-        `stopped` are the tabs in which the call has ended what ran.
+        `stopped` are the tabs in which the call was to end what ran, or has seen it end.
         """
         self._stopped |= dict.fromkeys(stopped, time.time())
         command_id = result.get("command_id")

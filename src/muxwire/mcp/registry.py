@@ -196,7 +196,7 @@ class Told:
 
     def __init__(self) -> None:
         self.tab: Tab | None = None  # that its last call named or made, or that the result named
-        self._left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
+        self.left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
 
     def name(self, tab: Tab | None, *, new: bool = False) -> tuple[bool, str]:
         """Whether a result has to name the tab that a call without one means; and a note.
@@ -214,22 +214,20 @@ class Told:
         return True, note
 
     def ended(
-        self, command_id: str, running: tuple[Tab, Execution] | None, stopped: Sequence[str] = ()
+        self, command_id: str, running: dict[str, tuple[Tab, Execution]], stopped: Sequence[str] = ()
     ) -> list[dict[str, object]]:
         """The commands that results have left running and that have ended since, in other tabs than `tab`, each once.
 
-        `command_id`: the command that the result is of; `running`: it and its tab, if it still runs. `stopped`: tabs
-        of which the result says that what ran there has ended.
+        `command_id`: the command that the result is of; `running`: it and its tab by its id, if it still runs.
+        `stopped`: tabs of which the result says whether what ran there has ended.
         """
-        self._left = {
+        self.left = {
             name: found
-            for name, found in self._left.items()
+            for name, found in self.left.items()
             if name != command_id and (found[1].running or found[0].key not in stopped)
-        }
-        if running is not None:
-            self._left[command_id] = running
-        over = {name: found for name, found in self._left.items() if not (found[1].running or found[0] is self.tab)}
-        self._left = {name: found for name, found in self._left.items() if name not in over}
+        } | running
+        over = {name: found for name, found in self.left.items() if not (found[1].running or found[0] is self.tab)}
+        self.left = {name: found for name, found in self.left.items() if name not in over}
         return [
             {"command_id": name, "window_id": tab.key, "exit_code": command.exit_code}
             for name, (tab, command) in over.items()
@@ -256,7 +254,7 @@ class Call:
     progress: Progress
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
     pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
-    stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran, or has seen it end
+    stopped: list[str] = field(default_factory=list)  # tabs in which it was to end what ran, or has seen it end
     notes: list[str] = field(default_factory=list)  # on the tab that was made for it
     used: list[Tab] = field(default_factory=list)  # that it was for; other calls of the client change `told` meanwhile
     told: Told = field(default_factory=Told)

@@ -168,9 +168,12 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
             remedy=f"use another tab, or ask the person, who sees it with: {tab.attach_words}",
         )
     stopped = await call.progress.during(tab.stop_process(**given.words))
-    if stopped.success:
-        call.stopped.append(tab.key)
-    return stopped
+    call.stopped.append(tab.key)
+    left = call.told.left.values()
+    # A command that no result has told of the end of has ended before the call.
+    ran = stopped.signal_sent or not stopped.success or any(one is tab.pane.session.current for _, one in left)
+    others = "".join(f"; {other.key} runs {other.row(other.key).last_command}" for other, one in left if one.running)
+    return stopped if ran else replace(stopped, exit_code=None, note=f"nothing ran in {tab.key}{others}")
 
 
 # Tools that read what tabs have shown.
