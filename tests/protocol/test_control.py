@@ -77,9 +77,12 @@ def test_each_block_answers_its_command(what: str) -> None:
     ["%end 7 2 1", "%end 8 1 1", "%end 7 1 0", "%error 7 1 10", "%begin 7 9 1", "%output %1 x", "%exit", "%end 7 1 1 "],
 )
 def test_only_the_exact_guard_closes_a_block(line: str) -> None:
+    """Each line comes in a read of its own, from a pane that is known: such reads are taken without splitting them."""
     protocol = ControlProtocol()
     mine = sent(protocol, "list-windows")
-    assert hear(protocol, f"%begin 7 1 1\n{line}\n%end 7 1 1\n") == [block(1, line.encode(), of=mine)]
+    reads = ("%output %1 a\n", "%begin 7 1 1\n", f"{line}\n", "%end 7 1 1\n")
+    heard = [event for read in reads for event in hear(protocol, read)]
+    assert heard == [events.Output(PANE, b"a"), block(1, line.encode(), of=mine)]
 
 
 def test_an_answer_that_nobody_waits_for_ends_the_connection() -> None:
