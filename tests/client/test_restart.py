@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import aclosing
 
 import anyio
 import pytest
@@ -21,7 +22,7 @@ async def test_the_rest_of_a_line_does_not_go_to_the_next(monkeypatch: pytest.Mo
         await woken.wait()  # later than the reader, which has seen the end and started the next one
 
     monkeypatch.setattr(anyio, "wait_writable", wait_writable)
-    async with TmuxProcess(SILENT, socket="", env=dict(os.environ), ephemeral=False) as process:
+    async with aclosing(TmuxProcess(SILENT, socket="", env=dict(os.environ), ephemeral=False)) as process:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.send, b"x" * (PIPE_BYTES + 1000))
             await waits.wait()

@@ -27,7 +27,7 @@ from tests.processes import WATCHDOG, children_of, gone, line_of, server_pid
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
-import array, fcntl, sys, termios, time, anyio
+import array, fcntl, os, sys, termios, time, anyio
 from muxwire.client.client import ControlClient
 from tests.doubles.private import start_tmux
 
@@ -47,6 +47,10 @@ async def main(socket, kind):
         (pid,) = await client.command("display-message", "-p", "#{pid}")
         if kind == "stalled":
             stop_reading(process)
+        if kind == "ephemeral" and not os.fork():  # a worker of multiprocessing, which outlives us
+            while os.path.exists(f"/proc/{int(pid)}"):
+                time.sleep(0.05)
+            os._exit(0)
         print(int(pid), flush=True)
         await anyio.sleep_forever()
 

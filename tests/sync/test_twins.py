@@ -174,7 +174,7 @@ print(tab.execute("(sleep 1000 & echo $!)").output, end="")
 
 # From 3.12 on Python warns of every fork beside a thread.
 FORKED = """
-import os, warnings, muxwire, muxwire.sync
+import os, sys, warnings, muxwire, muxwire.sync
 
 warnings.simplefilter("ignore", DeprecationWarning)
 with muxwire.sync.open_terminals() as terminals:
@@ -189,7 +189,15 @@ with muxwire.sync.open_terminals() as terminals:
                 print(own.create_tab().execute("echo its own").output, end="", flush=True)
         os._exit(0)
     os.waitpid(pid, 0)
-    print(tab.execute("echo still here").output, end="")
+    print(tab.execute("echo still here").output, end="", flush=True)
+    waits, goes_on = os.pipe()
+    if not os.fork():
+        os.close(goes_on)
+        os.read(waits, 1)  # until the parent has ended
+        os._exit(0)
+    if not os.fork():
+        sys.exit(0)
+print("closed")
 """
 
 
@@ -241,5 +249,5 @@ def test_calls_of_other_threads_at_the_end_of_the_program_are_told(environ: dict
 
 def test_a_forked_process_is_told_and_may_open_its_own(environ: dict[str, str]) -> None:
     assert run(FORKED, environ) == (
-        "this process was forked from the one that opened the terminals\nits own\nstill here\n"
+        "this process was forked from the one that opened the terminals\nits own\nstill here\nclosed\n"
     )

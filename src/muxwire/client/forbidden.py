@@ -78,8 +78,7 @@ def _has_no_session(arguments: Sequence[bytes]) -> bool:
 
 def _has_uncertain_branches(arguments: Sequence[bytes]) -> bool:
     """Whether an if-shell is answered by an unknown number of blocks."""
-    condition_and_branches = _positional(arguments, with_value=b"t")
-    branches = condition_and_branches[1:]
+    branches = _positional(arguments, with_value=b"t")[1:]  # before them comes the condition
     return len(branches) != len(("then", "else")) or any(b";" in branch for branch in branches)
 
 
@@ -222,13 +221,12 @@ def _refuse(name: bytes, arguments: Sequence[bytes], *, counted: bool = True) ->
             raise ForbiddenCommand(f"tmux {rule.name} is never sent like this: {rule.reason}", remedy=rule.remedy)
     if _is_named(name, "if-shell", "if") and arguments:
         # The branches are commands in themselves. Split at spaces, which is enough to see their name and flags.
-        if not counted:
-            for branch in arguments[-2:]:
-                refuse_line(branch.decode("utf-8", "surrogateescape"))
-            return
         for branch in arguments[-2:]:
-            inner, *rest = branch.split() or [b"?"]
-            _refuse(inner, rest)
+            if counted:
+                inner, *rest = branch.split() or [b"?"]
+                _refuse(inner, rest)
+            else:
+                refuse_line(branch.decode("utf-8", "surrogateescape"))
 
 
 @lru_cache(maxsize=_NAMES_KEPT)

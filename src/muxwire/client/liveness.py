@@ -14,7 +14,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
+from weakref import WeakSet
 
 import anyio
 
@@ -32,6 +33,11 @@ async def wait_process(process: subprocess.Popen[bytes]) -> int:
         await anyio.sleep(_LOOK_SECONDS)
     return status
 
+
+# Our ends of what must end with this process. A process that is forked from it, as multiprocessing's are, has a copy of
+# each until it runs another program, and would keep the other side waiting: so it closes its copies first of all.
+OURS_ALONE: WeakSet[Any] = WeakSet()
+os.register_at_fork(after_in_child=lambda: [one.close() for one in OURS_ALONE])
 
 _LOG = logging.getLogger("muxwire")
 # `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.
@@ -89,6 +95,7 @@ class Watchdog:
         except BaseException:
             ours.close()
             raise
+        OURS_ALONE.add(ours)
         self._socket = ours
         # In one piece: the socket has room for thousands of lines, but only for some hundreds of messages.
         self._say("\n".join(self._told.values()))

@@ -10,11 +10,11 @@ import select
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, Protocol, Self, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
-from muxwire.client.liveness import Watchdog, wait_process
+from muxwire.client.liveness import OURS_ALONE, Watchdog, wait_process
 from muxwire.errors import NO_SANDBOX, TmuxUnavailable, remedy_for
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class ProcessPipes:
     def __init__(self, env: Mapping[str, str], cwd: str | None) -> None:
         self._env, self._cwd = env, cwd
         self._process: subprocess.Popen[bytes] | None = None
+        self._descriptors: tuple[int, ...] = ()
         # One buffer for all reads.
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
@@ -108,6 +109,7 @@ class ProcessPipes:
         # The newest time in which nothing was read, from and to: what came at its end was written at any time in it.
         self._read_at = time.monotonic()
         self.stall = (self._read_at, self._read_at)
+        OURS_ALONE.add(self)
 
     def _make_pipes(self) -> tuple[int, int, int]:
         """Make the pipes and return the child's ends of them: stdin, stdout, stderr."""
@@ -147,12 +149,6 @@ class ProcessPipes:
     @property
     def pid(self) -> int:
         return self._process.pid if self._process is not None else 0
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc_info: object) -> None:
-        await self.aclose()
 
     async def receive(self) -> bytes:
         if self._full_reads >= _FLOOD_READS:
@@ -290,9 +286,15 @@ class ProcessPipes:
         for descriptor in self._descriptors:
             anyio.notify_closing(descriptor)
 
+    def close(self) -> None:
+        """Close our ends of the pipes, and say no more: in a process that was forked from ours."""
+        self._closed = True
+        self._close_descriptors()
+
     def _close_descriptors(self) -> None:
         for descriptor in self._descriptors:
             os.close(descriptor)
+        self._descriptors = ()
 
     def _read_complaint(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -398,14 +400,12 @@ class TmuxProcess(ProcessPipes):
             return
         self._read_complaint()
         self._closed = True
-        with anyio.CancelScope(shield=True):
-            if self._is_outlived:
-                self._end_waits()
-                # The watchdog kills the client before the client's input ends, which could end the server (B14).
-                await self.watchdog.aclose()
-            await self._end_child()
-        with anyio.CancelScope(shield=True):
+        if self._is_outlived:
+            self._end_waits()
+            # The watchdog kills the client before the client's input ends, which could end the server (B14).
             await self.watchdog.aclose()
+        await self._end_child()
+        await self.watchdog.aclose()
 
     async def _end_child(self) -> None:
         await super()._end_child()

@@ -7,6 +7,7 @@ the library knows, and a function that it is given is called in the thread that 
 from __future__ import annotations
 
 import functools
+import os
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, final
 
@@ -82,14 +83,10 @@ def _of_tab(
 
     @functools.wraps(method)
     def run(tab: Tab, /, *given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        return _run(method, tab, given, named, functools.partial(_ready, tab) if runs else None)
+        ready = functools.partial(tab.terminals.wait_for, [tab.twin.key], prompt=True, timeout=READY_SECONDS)
+        return _run(method, tab, given, named, ready if runs else None)
 
     return run
-
-
-async def _ready(tab: Tab) -> None:
-    """Return when the tab takes a command again, after one was interrupted."""
-    await tab.terminals.wait_for([tab.twin.key], prompt=True, timeout=READY_SECONDS)
 
 
 def _of_terminals(
@@ -144,9 +141,10 @@ class Terminals(_Twin):
     def close(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay.
 
-        A named instance is left running. A second call does nothing.
+        A named instance is left running. A second call, or one in a forked process, does nothing.
         """
-        self.loop.run(lambda _: self.loop.closed(self.twin))
+        if self.loop.pid == os.getpid():
+            self.loop.run(lambda _: self.loop.closed(self.twin))
 
     @property
     def role(self) -> Role:
