@@ -33,7 +33,7 @@ from muxwire.tmux.program import server_pid
 from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
-from muxwire.verbs.types import Folder, Milliseconds, Way  # noqa: TC001 - types of fields
+from muxwire.verbs.types import Folder, Seconds, Way  # noqa: TC001 - types of fields
 from muxwire_reach import OwnerUnreachable, connected
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class _Opening:
     socket_name: str | None
     state_dir: Folder | None
     environ: Mapping[str, str] | None
-    close_idle: Milliseconds | None
+    close_idle: Seconds | None
     hosts: Mapping[str, str] | None
 
 

@@ -22,7 +22,7 @@ from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
 from muxwire.mcp.registry import RUNS_ANYTHING, Hints, Text, Told, like_ended, tool
 from muxwire.verbs.describe import Says, Verb
-from muxwire.verbs.types import Milliseconds
+from muxwire.verbs.types import Seconds
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
@@ -123,9 +123,7 @@ def _shells(call: Call) -> _Shells:
     return _OF_SERVER.setdefault(call.terminals, _Shells())
 
 
-_YieldTime: TypeAlias = Annotated[
-    Milliseconds, Says("how long to wait", "wait so long for output before yielding", least=1)
-]
+_YieldTime: TypeAlias = Annotated[Seconds, Says("how long to wait", "wait so long for output before yielding", least=1)]
 _MostTokens: TypeAlias = Annotated[int, Says("output beyond that is cut in its middle", least=1)]
 
 

@@ -33,7 +33,6 @@ from muxwire.verbs.types import (
     Language,
     Machine,
     MaxChars,
-    Milliseconds,
     Objects,
     Offset,
     OnError,
@@ -43,6 +42,7 @@ from muxwire.verbs.types import (
     OnStart,
     OnTimeout,
     Positive,
+    Seconds,
     Session,
     Shell,
     Size,
@@ -80,9 +80,9 @@ class InTabs(Verb):
 class Execution(Verb):
     """What running a command and running a script share."""
 
-    timeout: Annotated[
-        Milliseconds, Says("interrupt it after that time", "a build: 600000", metavar="SECONDS", least=1)
-    ] = DEFAULT_TIMEOUT
+    timeout: Annotated[Seconds, Says("interrupt it after that time", "a build: 600000", metavar="SECONDS", least=1)] = (
+        DEFAULT_TIMEOUT
+    )
     strip_ansi: StripAnsi | None = None
     env: Annotated[Environment, Says("run it in a subshell, with that variable")] = field(default_factory=dict)
     cwd: Annotated[Cwd, Says("run it in a subshell, in that directory")] = ""
@@ -149,7 +149,7 @@ class TabRequest(PaneRequest):
         bool, Says("all that is read of it is plain text: no colours, progress bars reduced to their last state")
     ] = False
     idle_timeout: Annotated[
-        Milliseconds, Says("close it when it was not used for that long", "close when unused so long", metavar="TIME")
+        Seconds, Says("close it when it was not used for that long", "close when unused so long", metavar="TIME")
     ] = 0.0
 
 
@@ -215,7 +215,7 @@ class ResultOf(Verb):
     """What is asked of a command that was left running."""
 
     command_id: CommandId = field(default="", kw_only=False)
-    wait: Annotated[Milliseconds, Says("wait that long for its end; 0, the default: answer at once")] = 0.0
+    wait: Annotated[Seconds, Says("wait that long for its end; 0, the default: answer at once")] = 0.0
     idle: Idle = 0.0
     strip_ansi: StripAnsi | None = None
     max_chars: MaxChars | None = None
@@ -252,7 +252,7 @@ class Start(Verb):
     append_newline: Annotated[bool, Says("run it; else the text is only typed")] = True
     ready: Annotated[str, Says("wait until its output holds this text", "text to wait for", metavar="TEXT")] = ""
     ready_regex: Annotated[bool, Says("`ready` is a regular expression")] = False
-    ready_timeout: Annotated[Milliseconds, Says("wait for `ready` that long")] = DEFAULT_WAIT
+    ready_timeout: Annotated[Seconds, Says("wait for `ready` that long")] = DEFAULT_WAIT
 
 
 @final
@@ -272,7 +272,7 @@ class Stop(Verb):
     signal: Annotated[str, Says("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = field(
         default="SIGINT", kw_only=False
     )
-    grace: Annotated[Milliseconds, Says("how long each signal has to end it")] = DEFAULT_GRACE
+    grace: Annotated[Seconds, Says("how long each signal has to end it")] = DEFAULT_GRACE
 
 
 @final
@@ -317,7 +317,7 @@ class Piece(Verb):
     from_byte: Annotated[Offset, Says("begin at that offset of its output")] = 0
     max_bytes: Annotated[Positive, Says("at most so many at once", unit="bytes", most=CHUNK_MAX)] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
-    wait: Annotated[Milliseconds, Says("wait that long for more output, if there is none")] = 0.0
+    wait: Annotated[Seconds, Says("wait that long for more output, if there is none")] = 0.0
 
 
 @final
@@ -348,7 +348,7 @@ class Screenshot(Verb):
 
     at_byte: Annotated[Offset | None, Says("as it was at that offset of its output")] = None
     command_id: Annotated[CommandId, Says("as it was when that command had ended")] = ""
-    ago: Annotated[Milliseconds | None, Says("as it was that long ago")] = None
+    ago: Annotated[Seconds | None, Says("as it was that long ago")] = None
     scrollback: Annotated[
         Count | None, Says("also N rows above it; 0: all", "also N rows above; 0: all", metavar="N")
     ] = None
@@ -375,7 +375,7 @@ class Conditions(Verb):
         False
     )
     stable: Annotated[
-        Milliseconds,
+        Seconds,
         Says(
             "its screen has not changed for that long; with gone: the text stays away that long",
             "screen unchanged so long",
@@ -383,7 +383,7 @@ class Conditions(Verb):
         ),
     ] = 0.0
     idle: Annotated[
-        Milliseconds, Says("it has written nothing for that long", "no output for so long", metavar="SECONDS")
+        Seconds, Says("it has written nothing for that long", "no output for so long", metavar="SECONDS")
     ] = 0.0
 
 
@@ -413,7 +413,7 @@ class Typing(Conditions):
     paste: Annotated[bool, Says("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
     enter: Annotated[bool, Says(is_here=True)] = False
     wait: Annotated[
-        Milliseconds,
+        Seconds,
         Says("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
     ] = 0.0
 
@@ -437,7 +437,7 @@ class Wait(Conditions):
     prompt: Annotated[bool, Says("its shell is ready for a command", "the shell is ready")] = False
     bell: Annotated[bool, Says("it rings the bell")] = False
     from_byte: Annotated[Offset | None, Says("count output from that offset on")] = None
-    timeout: Annotated[Milliseconds, Says("give up after that time", metavar="SECONDS")] = DEFAULT_WAIT
+    timeout: Annotated[Seconds, Says("give up after that time", metavar="SECONDS")] = DEFAULT_WAIT
 
 
 @final
@@ -470,7 +470,7 @@ class Watching(Verb):
         ),
     ] = None
     max_events: Annotated[Positive, Says("at most so many at once")] = EVENTS_AT_ONCE
-    timeout: Annotated[Milliseconds, Says("end after that time", metavar="SECONDS")] = DEFAULT_WAIT
+    timeout: Annotated[Seconds, Says("end after that time", metavar="SECONDS")] = DEFAULT_WAIT
 
 
 @final
@@ -503,9 +503,9 @@ class RunTmuxOperations(Verb):
     dry_run: Annotated[bool, Says("send nothing; show what would be sent")] = False
     rollback_on_error: Annotated[bool, Says("if a step fails, close what others made")] = False
     dispatch_timeout: Annotated[
-        Milliseconds, Says("how long tmux may take to answer a step", metavar="SECONDS", least=1)
+        Seconds, Says("how long tmux may take to answer a step", metavar="SECONDS", least=1)
     ] = DISPATCH_TIMEOUT
-    timeout: Annotated[Milliseconds, Says("how long the whole list may take; 0: no limit", metavar="SECONDS")] = 0.0
+    timeout: Annotated[Seconds, Says("how long the whole list may take; 0: no limit", metavar="SECONDS")] = 0.0
     max_chars: Annotated[int | None, Says(least=1, is_here=True)] = None
     # The tabs by their addresses that a person agreed to end; no other one in which something of theirs may run is
     # ended then. None: nobody is to be asked.

@@ -36,7 +36,8 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The tab used last: what an absent window_id means.
 ACTIVE = "."
 
-Milliseconds = Annotated[float, Says(unit="ms", least=0)]
+# In JSON they are whole milliseconds.
+Seconds = Annotated[float, Says(unit="ms", least=0)]
 Count = Annotated[int, Says(least=0)]
 Positive = Annotated[int, Says(least=1)]
 Offset = Annotated[int, Says(unit="bytes", least=0, metavar="N")]
@@ -99,7 +100,7 @@ Targets = Annotated[Strings, Says(metavar="TAB")]
 StripAnsi = Annotated[bool, Says("plain text: no colours, progress bars reduced to their last state")]
 # Whether what a program draws on the alternate screen is in the output: a program is given it, a model is not.
 Drawing = Annotated[bool, Says(is_here=True)]
-Idle = Annotated[Milliseconds, Says("return, and leave it running, when nothing new came for that long")]
+Idle = Annotated[Seconds, Says("return, and leave it running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Says("cut the output in its middle beyond that", unit="characters")]
 Until = Annotated[str, Says("a text in its output, or new on its screen", metavar="TEXT")]
 CommandId = Annotated[str, Says("the command_id that running a command has returned", metavar="ID")]
