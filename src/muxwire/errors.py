@@ -57,9 +57,9 @@ def remedy_for(error: OSError | MemoryError) -> str:
     return _REMEDIES.get(errno.ENOMEM if isinstance(error, MemoryError) else error.errno or 0, "")
 
 
-def unwrapped(error: Exception) -> Exception:
+def unwrapped(error: BaseException) -> BaseException:
     """The error for which a task group failed; the first, if several of its tasks did."""
-    while isinstance(error, ExceptionGroup):
+    while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     # What Python raises for pthread_create(3): EAGAIN, by its limits on processes.
     return OSError(errno.EAGAIN, str(error)) if str(error) == "can't start new thread" else error
@@ -70,7 +70,7 @@ def ungrouped() -> Iterator[None]:
     """Around a task group: the error for which it failed is raised as it is, as if there were one task."""
     try:
         yield
-    except ExceptionGroup as failed:
+    except BaseExceptionGroup as failed:
         raise (error := unwrapped(failed)) from error.__cause__
 
 

@@ -12,7 +12,9 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.errors import ungrouped
 from muxwire.instance.own_task import in_own_task
+from muxwire.library.block import tasks_of_block
 from tests.hosts.scenario import environ, use_tabs
 
 # Seconds that no test here needs.
@@ -65,12 +67,18 @@ async def test_an_instance_that_was_started_and_forgotten_ends_with_the_loop() -
         assert not socket.exists()
 
 
-def test_under_trio_a_block_is_needed() -> None:
-    async def wrong() -> None:
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt])
+def test_under_trio_a_block_is_needed_which_the_end_of_the_program_leaves_as_it_is(end: type[BaseException]) -> None:
+    async def use() -> None:
         with pytest.raises(muxwire.InvalidArgument, match="asyncio"):
             await muxwire.start()
+        async with tasks_of_block():
+            with ungrouped():
+                async with anyio.create_task_group():
+                    raise end
 
-    anyio.run(wrong, backend="trio")
+    with pytest.raises(end):
+        anyio.run(use, backend="trio")
 
 
 async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:
@@ -104,6 +112,4 @@ async def test_a_block_that_fails_interrupts_who_entered_it() -> None:
         await wait()
     assert caught.group_contains(OSError, match="the reader died")
     assert events == ["entered", "left"]
-    task = asyncio.current_task()
-    assert task is not None
-    assert not task.cancelling()
+    assert not asyncio.current_task().cancelling()  # type: ignore[union-attr]

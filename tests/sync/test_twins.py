@@ -117,8 +117,6 @@ def test_threads_do_not_wait_for_each_other(terminals: muxwire.sync.Terminals, t
     with ThreadPoolExecutor(4) as threads:
         outputs = list(threads.map(lambda tab: tab.execute(met, timeout=SECONDS).output, tabs))
     assert outputs == ["met\n"] * 4
-    for tab in tabs:
-        tab.close(force=True)
 
 
 def test_a_cell_of_a_notebook_may_call(tab: muxwire.sync.Tab) -> None:

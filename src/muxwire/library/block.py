@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def tasks_of_block() -> AsyncIterator[TaskGroup]:
     """A task group that is cancelled at the end of the block. An error of the block is raised as it is, in no group."""
-    failure: Exception | None = None
+    failure: BaseException | None = None
     async with anyio.create_task_group() as tasks:
         try:
             yield tasks
-        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+        # All but a cancellation, which belongs to a group: raised again below, outside of the one that would wrap it.
+        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit) as error:  # noqa: BLE001
             failure = error
         tasks.cancel_scope.cancel()
     if failure is not None:

@@ -121,7 +121,7 @@ class _Program:
         return tell
 
 
-def _said(error: Exception) -> Exception:
+def _said(error: BaseException) -> BaseException:
     """The error as the program can raise it."""
     if isinstance(error, MuxwireError) or type(error).__module__ == "builtins":
         return error
