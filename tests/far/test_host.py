@@ -10,6 +10,7 @@ import pytest
 
 from muxwire.far import host as remote
 from muxwire.far.host import Helper, PaneAnswer, RemoteHost
+from muxwire.host.processes import FORKED
 from muxwire.protocol.commands import Command
 from tests.beside import beside
 
@@ -80,9 +81,10 @@ async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypa
 
 def test_what_was_started_with_words_that_are_not_known_is_no_shell_at_its_prompt() -> None:
     host = RemoteHost("box")
-    assert host.runs_script(7)
     host._answers[5] = answer = PaneAnswer()
     answer.take("s", ["7", "S", "5", "7", "7", "0", "n_tty_read", "/bin/sh"])
     assert host.runs_script(7)
     answer.take("c", ["7", "\x1fsh\x1f-i\x1f"])
     assert not host.runs_script(7)
+    answer.rows[7].flags = FORKED
+    assert host.runs_script(7)

@@ -87,20 +87,23 @@ ASKS = {
 
 
 @pytest.mark.parametrize(
-    "program",
+    ("shell", "program"),
     [
-        "python3 -q",
-        "python3 -i -c 'x = 1'",
-        "vim -n -u NONE",
-        "less /etc/passwd",
-        "cat",
-        "sqlite3",
-        "sh -c 'read x; echo got:$x'",
-        "bash -c 'read x'",
+        ("bash", "python3 -q"),
+        ("bash", "python3 -i -c 'x = 1'"),
+        ("bash", "vim -n -u NONE"),
+        ("bash", "less /etc/passwd"),
+        ("bash", "cat"),
+        ("bash", "sqlite3"),
+        ("bash", "sh -c 'read x; echo got:$x'"),
+        ("bash", "bash -c 'read x'"),
+        # A fork of the shell is in front, which has its name, its arguments, and a group of its own.
+        ("dash", "(cat ; true)"),
+        ("ksh", "(cat ; true)"),
     ],
 )
 async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
-    needs(program.split(maxsplit=1)[0])
+    needs(program.strip("(").split(maxsplit=1)[0])
     outer = await tab.execute(program, timeout=5)
     assert outer.state == "interactive", outer
     before = tab.next_byte

@@ -38,9 +38,9 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE, tmp_path / "project"))
 
 
-def checked(project: Path) -> subprocess.CompletedProcess[str]:
+def checked(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(words or ("-o", "addopts="))],
         cwd=project, env=os.environ | {"HOME": "/home/person"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -57,14 +57,7 @@ def test_what_the_page_shows_works_beside_the_program(project: Path) -> None:
 
 def test_it_takes_no_options_of_the_clone_that_it_is_in() -> None:
     """Which has options for plugins that somebody who only tries the example has not installed."""
-    words = ("-q", "-p", "no:cacheprovider", "-p", "no:timeout")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, "test_greet.py"],
-        cwd=EXAMPLE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = checked(EXAMPLE, "-p", "no:timeout", "test_greet.py")
     assert "4 passed" in done.stdout, done.stdout + done.stderr
 
 

@@ -517,8 +517,8 @@ class RemoteHost(Host):
 
     def runs_script(self, pid: int) -> bool:
         """Also where its arguments are not known, since it is in front of an inner terminal."""
-        arguments = self._of(pid).arguments.get(pid)
-        return arguments is None or is_script(arguments)
+        known = self._of(pid)
+        return pid not in known.arguments or known.rows[pid].flags & FORKED != 0 or is_script(known.arguments[pid])
 
     def supervisor_waits(self, pid: int) -> bool:
         return self.program_of(pid) in ("sleep", "busybox", "coreutils")

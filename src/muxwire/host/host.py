@@ -153,7 +153,10 @@ class Host(Protocol):
         return None
 
     def runs_script(self, pid: int) -> bool:
-        """Whether a shell was started with a script or with `-c`."""
+        """Whether a shell runs what it was given, so that a line is read by that: a script, or what `-c` names.
+
+        Or what the shell that it is a fork of has found in parentheses, as `(read x)`.
+        """
 
     def supervisor_waits(self, pid: int) -> bool:
         """Whether the supervisor of that number has seen its program end."""

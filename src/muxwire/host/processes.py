@@ -253,7 +253,7 @@ def surroundings(pid: int) -> tuple[str, dict[str, str]] | None:
 
 
 def runs_script(pid: int) -> bool:
-    return is_script(arguments(pid))
+    return ((found := stat_of(pid)) is not None and found.flags & FORKED != 0) or is_script(arguments(pid))
 
 
 def is_script(arguments: Sequence[str]) -> bool:
