@@ -59,7 +59,7 @@ def test_calls_wait_and_are_typed(terminals: muxwire.sync.Terminals, tab: muxwir
 def test_a_twin_is_named_as_a_tab_of_the_library_is(terminals: muxwire.sync.Terminals, tab: muxwire.sync.Tab) -> None:
     other = terminals.create_tab(name="other")
     for targets in (tab, [tab], (tab, "other")):
-        assert terminals.wait_for(targets, prompt=True).outcome == "met"
+        assert terminals.wait_for(targets=targets, prompt=True).outcome == "met"  # type: ignore[call-arg]
     terminals.close_tab(other)
     assert terminals.tab(tab) == tab
 
@@ -195,7 +195,10 @@ with muxwire.sync.open_terminals() as terminals:
         os._exit(0)
     if not os.fork():
         sys.exit(0)
-print("closed")
+try:
+    terminals.watch_events()
+except muxwire.ConnectionClosed as error:
+    print(error)
 """
 
 
@@ -247,5 +250,6 @@ def test_calls_of_other_threads_at_the_end_of_the_program_are_told(environ: dict
 
 def test_a_forked_process_is_told_and_may_open_its_own(environ: dict[str, str]) -> None:
     assert run(FORKED, environ) == (
-        "this process was forked from the one that opened the terminals\nits own\nstill here\nclosed\n"
+        "this process was forked from the one that opened the terminals\nits own\nstill here\n"
+        "the tmux connection ended: the instance was closed\n"
     )

@@ -158,9 +158,9 @@ class ServerLifetime:
     async def look(self, within: float = inf) -> None:
         """Know a person's windows as they are now, and the tabs of a server whose connection was lost.
 
-        TmuxUnavailable, InstanceUnavailable, TmuxSilent.
+        TmuxUnavailable, InstanceUnavailable, TmuxSilent, ConnectionClosed if the instance was closed.
         """
-        if self.adopted is not None or self._is_lost():
+        if self._closed or self.adopted is not None or self._is_lost():
             with self.time_for_answers(within):
                 await self.server()
                 while self.adopted is not None and not await self.adopted.refresh():

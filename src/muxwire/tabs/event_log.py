@@ -93,8 +93,7 @@ class EventFilter:
             raise InvalidArgument(
                 f"unknown kind of event: {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}"
             )
-        wanted = frozenset(kind for kind in KINDS if kind in kinds)
-        return cls(frozenset(windows), wanted or USUAL_KINDS)
+        return cls(frozenset(windows), frozenset(KINDS).intersection(kinds) or USUAL_KINDS)
 
     def wants(self, kind: EventKind, window: str) -> bool:
         """Whether such an event is wanted. One that belongs to no tab concerns every tab."""
@@ -194,15 +193,13 @@ class EventLog:
 
     async def wait(self, cursor: int, wanted: EventFilter, limit: int = DEFAULT_LIMIT) -> EventBatch:
         """As `since`, but wait until there is a wanted event. Only such an event wakes it."""
-        batch = self.since(cursor, wanted, limit)
-        if not batch.events:
+        while not (batch := self.since(cursor, wanted, limit)).events:
             woken = anyio.Event()
             self._waiters[woken] = wanted
             try:
                 await woken.wait()
             finally:
                 del self._waiters[woken]
-            batch = self.since(cursor, wanted, limit)
         return batch
 
 

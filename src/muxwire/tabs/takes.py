@@ -48,6 +48,9 @@ def _taking(verb: Callable[..., V], own: int, method: Callable[..., Asks[R]]) ->
 
     @wraps(method)
     async def run(*given: Any, **named: Any) -> R:  # noqa: ANN401 - as `verb` says
+        if len(given) < own:  # the tabs are given by name, or not at all: TypeError
+            bound = inspect.signature(run).bind(*given, **named)
+            return await run(*bound.args, **bound.kwargs)
         return await method(*given[:own], asked(given[own:], named))
 
     run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
