@@ -27,6 +27,19 @@ def test_it_fails(tab, tmp_path):
 
 
 PROMPT = """
+import pytest
+
+
+@pytest.mark.terminal(size=(40, 5), shell="/bin/sh")
+class TestMarks:
+    @pytest.mark.terminal(size=(50, 6))
+    def test_the_closest_counts(self, tab):
+        assert tab.execute("stty size; echo $0").output == "6 50\\n/bin/sh\\n"
+
+    @pytest.mark.terminal("/bin/sh")
+    def test_an_option_has_a_name(self, tab): ...
+
+
 def test_the_prompt_is_plain(tab):
     tab.execute("true")
     assert {line.rstrip() for line in tab.snapshot().lines} == {"$ true", "$"}
@@ -65,6 +78,6 @@ def test_its_tests_pass_and_one_that_fails_shows_its_terminal(project: Path) -> 
     (project / "test_failing.py").write_text(FAILS)
     (project / "test_prompt.py").write_text(PROMPT)
     done = checked(project)
-    assert "1 failed, 5 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 6 passed, 1 error" in done.stdout, done.stdout + done.stderr
     assert " terminal " in done.stdout
     assert "\non the screen\n" in done.stdout

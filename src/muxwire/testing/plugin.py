@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import ChainMap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +64,10 @@ def tab(
     terminals: muxwire.sync.Terminals, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[muxwire.sync.Tab]:
     """A terminal for one test: 80 columns and 24 rows, in the directory `tmp_path`."""
-    marker = request.node.get_closest_marker(MARKER)
-    options: dict[str, Any] = {"cwd": tmp_path, "size": SIZE} | (marker.kwargs if marker is not None else {})
-    made = terminals.create_tab(**options)
+    markers = [*request.node.iter_markers(MARKER)]  # that of the test itself, then those of its class and its module
+    options: dict[str, Any] = {"cwd": tmp_path, "size": SIZE} | dict(ChainMap(*(one.kwargs for one in markers)))
+    # An option without its name is refused there, with a TypeError.
+    made = terminals.create_tab(*(value for one in markers for value in one.args), **options)
     try:
         yield made
     finally:
