@@ -44,9 +44,8 @@ async def typed(tab: Tab, text: str, left: int = 0) -> Snapshot:
     """Type as a person does, and return what is seen once the cursor is where it then is."""
     before = (await tab.snapshot()).cursor
     await tab.runner.keyboard.type(text.encode() + LEFT * left)
-    columns = tab.columns
-    wanted = before.x + sum(guessed_width(character) for character in text[: len(text) - left])
-    while (taken := await tab.snapshot()).cursor.x != wanted % columns or text.strip()[-4:] not in "".join(taken.lines):
+    wanted = (before.x + sum(guessed_width(character) for character in text[: len(text) - left])) % tab.columns
+    while (taken := await tab.snapshot()).cursor.x != wanted or text.strip()[-4:] not in "".join(taken.lines):
         await tab.pane.stream.changed_within(0.05)
     return taken
 
