@@ -37,6 +37,8 @@ KEYS_THAT_WAIT = {
     "bash emacs": ("set -o emacs", b"\x1bb", -3, [b"\x18", b"\x1b", b"\x12", b"\x1b3"]),
     "bash vi": ("set -o vi", b"\x1bb", -3, [b"", b"d", b"f", b"3"]),
     "zsh vi": ("bindkey -v", b"\x1bb", -3, [b"", b":", b"3", b"d", b"f", b'"']),
+    # Its prompt would say which mode it is; and Escape and b would be Alt-b.
+    "fish vi": ("set -g fish_autosuggestion_enabled 0; function fish_mode_prompt; end", b"\x1b0ww", -3, [b""]),
 }
 
 
@@ -150,7 +152,7 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
     """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
     shell, *_ = mode.split()
     setup, first, moved, waiting = KEYS_THAT_WAIT[mode]
-    async with tab_for(terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ", fish_key_bindings="fish_vi_key_bindings") as tab:
         await tab.execute(setup)
         for keys in waiting:
             await known_prompt(tab)
