@@ -11,21 +11,22 @@ from muxwire import Tab, Terminals
 from muxwire.results import Snapshot
 from muxwire.vt.widths import guessed_width
 from tests.deadline import DEADLINE
-from tests.library.opened import begun, known_prompt, seen, tab_for
+from tests.library.opened import begun, drawn, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
 
 SHELLS = ["bash", "zsh", "fish"]
 LEFT = b"\x1b[D"
 LONG = "echo " + "0123456789" * 25
-# What is typed; how often the cursor then goes left; and what the line prints with an X typed where it is.
+# The line that a person has entered before, which prints nothing that is seen; what is typed then; how often the cursor
+# goes left; and what the line prints with an X typed where it is.
 LINES = {
-    "end": ("echo half", 0, "halfX"),
-    "middle": ("echo half way", 6, "haXlf way"),
-    "begin": ("echo half", 4, "Xhalf"),
-    "several rows": (LONG, 0, LONG.removeprefix("echo ") + "X"),
-    "middle of several rows": (LONG, 130, LONG.removeprefix("echo ")[:-130] + "X" + LONG[-130:]),
-    "wide": ("echo 漢字かなä", 3, "漢字Xかなä"),
-    "quotes": ("echo 'a  b' \\\\ \"$NONE\" '%s*'", 14, "a  b \\X  %s*"),
+    "end": ("cd /", "echo half", 0, "halfX"),
+    "middle": ("", "echo half way", 6, "haXlf way"),
+    "begin": (":", "echo half", 4, "Xhalf"),
+    "several rows": ("clear", LONG, 0, LONG.removeprefix("echo ") + "X"),
+    "middle of several rows": ("true", LONG, 130, LONG.removeprefix("echo ")[:-130] + "X" + LONG[-130:]),
+    "wide": (r"printf '\033]0;a title\007'", "echo 漢字かなä", 3, "漢字Xかなä"),
+    "quotes": (r"printf '\033[?1049hvim\033[?1049l'", "echo 'a  b' \\\\ \"$NONE\" '%s*'", 14, "a  b \\X  %s*"),
 }
 
 # Of each editor: what sets it, the keys that go to the last word, how far they move the cursor, and keys that wait for
@@ -36,6 +37,8 @@ KEYS_THAT_WAIT = {
     "bash emacs": ("set -o emacs", b"\x1bb", -3, [b"\x18", b"\x1b", b"\x12", b"\x1b3"]),
     "bash vi": ("set -o vi", b"\x1bb", -3, [b"", b"d", b"f", b"3"]),
     "zsh vi": ("bindkey -v", b"\x1bb", -3, [b"", b":", b"3", b"d", b"f", b'"']),
+    # Its prompt would say which mode it is; and Escape and b would be Alt-b.
+    "fish vi": ("set -g fish_autosuggestion_enabled 0; function fish_mode_prompt; end", b"\x1b0ww", -3, [b""]),
 }
 
 
@@ -43,11 +46,17 @@ async def typed(tab: Tab, text: str, left: int = 0) -> Snapshot:
     """Type as a person does, and return what is seen once the cursor is where it then is."""
     before = (await tab.snapshot()).cursor
     await tab.runner.keyboard.type(text.encode() + LEFT * left)
-    columns = tab.columns
-    wanted = before.x + sum(guessed_width(character) for character in text[: len(text) - left])
-    while (taken := await tab.snapshot()).cursor.x != wanted % columns or text.strip()[-4:] not in "".join(taken.lines):
+    wanted = (before.x + sum(guessed_width(character) for character in text[: len(text) - left])) % tab.columns
+    while (taken := await tab.snapshot()).cursor.x != wanted or text.strip()[-4:] not in "".join(taken.lines):
         await tab.pane.stream.changed_within(0.05)
     return taken
+
+
+async def entered(tab: Tab, keys: bytes, prints: bytes) -> None:
+    """Type keys, and return when what they bring is seen."""
+    since = tab.next_byte
+    await tab.runner.keyboard.type(keys)
+    await seen(tab, prints, since)
 
 
 async def row_ends(tab: Tab, text: str) -> None:
@@ -82,17 +91,17 @@ async def test_a_half_typed_line_comes_back_with_its_cursor(
     terminals: Terminals, tmp_path: Path, shell: str, kind: str
 ) -> None:
     keep_fish_quiet(tmp_path)
-    text, left, prints = LINES[kind]
+    before, text, left, prints = LINES[kind]
     async with tab_for(terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
         await at_a_prompt(tab, shell)
+        await entered(tab, before.encode() + b"\r", b"\x1b]7770;A;")
+        await drawn(tab)
         wanted = at_cursor(await typed(tab, text, left))
         for word in ("hi", "there"):
             result = await tab.execute(f"echo {word}")
             assert (result.output, result.exit_code) == (f"{word}\n", 0)
             await back(tab, wanted)
-        since = tab.next_byte
-        await tab.runner.keyboard.type(b"X\r")
-        await seen(tab, prints.encode() + b"\r\n", since)
+        await entered(tab, b"X\r", prints.encode() + b"\r\n")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -115,10 +124,8 @@ async def test_so_does_what_was_typed_before_its_prompt(terminals: Terminals, tm
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tab.execute, "echo hi")
             held.unlink()
-        since = tab.next_byte
         await row_ends(tab, "echo half")
-        await tab.runner.keyboard.type(b"X\r")
-        await seen(tab, b"halfX\r\n", since)
+        await entered(tab, b"X\r", b"halfX\r\n")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -132,14 +139,10 @@ async def test_what_is_typed_on_is_no_line_of_its_own(terminals: Terminals, tmp_
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(tab.execute, f"sh -c 'until test -e {gone}; do sleep 0.01; done'")
                 await begun(tab)
-                since = tab.next_byte
-                await tab.runner.keyboard.type(b"x; echo RAN" if not left else b"x ; : ")
-                await seen(tab, b"x", since)
+                await entered(tab, b"x; echo RAN" if not left else b"x ; : ", b"x")
                 gone.touch()
-            since = tab.next_byte
             await row_ends(tab, "rm -rf x; echo RAN" if not left else "rm -x ; : rf")
-            await tab.runner.keyboard.type(b"\r")
-            await seen(tab, b"rm -rf x\r\nRAN\r\n" if not left else b"rm -x\r\n", since)
+            await entered(tab, b"\r", b"rm -rf x\r\nRAN\r\n" if not left else b"rm -x\r\n")
             gone.unlink()
             await known_prompt(tab)
 
@@ -149,7 +152,7 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
     """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
     shell, *_ = mode.split()
     setup, first, moved, waiting = KEYS_THAT_WAIT[mode]
-    async with tab_for(terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ", fish_key_bindings="fish_vi_key_bindings") as tab:
         await tab.execute(setup)
         for keys in waiting:
             await known_prompt(tab)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.shell.posix import Words, apart
 from muxwire.shell.quoting import fish_quote, folder_word, os_bytes, posix_quote, printf_format, typed_path
-from muxwire.shell.shell import Wrapped
+from muxwire.shell.shell import Wrapped, clear_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,7 +131,7 @@ def foreign_command(
         line = _ONLY_IN % token + b'__muxwire_b="$(' + text + b')"; { ' + _FORGET.get(listener.name, b"") + start
         line += b"(\\exit %d) && :; " % listener.status if listener.status else b""
         line += b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"
-    return Wrapped(files, b"".join((*lines, line)))
+    return Wrapped(files, b"".join((clear_typed(listener.name), *lines, line)))
 
 
 def _end(mark: bytes, before: bytes, *, fish: bool, returns: bytes) -> bytes:

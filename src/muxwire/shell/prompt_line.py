@@ -7,13 +7,14 @@ does not, as with a hook that a person has taken away, does the kernel's word co
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, opens_shell
 from muxwire.shell.port import caught_up, silence, until
+from muxwire.shell.redraw import SCREEN_BACK
 from muxwire.shell.tab_state import idle_since
+from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
     from muxwire.shell.port import Pane, Port
@@ -37,7 +38,6 @@ SAID_BEFORE = 0.5
 EDITOR_GRACE = 0.3
 # How far before a prompt its line is read: the marks that end a command and begin a prompt, each with a directory.
 _LINE_REACH = 1024
-_ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # From the end of a command to the moment that its shell reads: 0.1 ms, or as long as a person's prompt takes.
 PROMPT_SOON = 0.02
 # DSR 6, "where is the cursor?" (ECMA-48).
@@ -159,7 +159,11 @@ async def _cursor_asked(port: Port, at_most: float) -> None:
 
 
 def begins_line(pane: Pane) -> bool:
-    """Whether nothing stands before the prompt on its line, as far as that is in memory: no unfinished output."""
+    """Whether the prompt begins in the first column, as far as that is in memory: no unfinished output is before it.
+
+    What is not seen does not count: at Enter bash says that it takes no paste any more, and a DEBUG trap sets a title.
+    Nor does what vim and less show on the alternate screen, at the end of which the cursor is where it was before.
+    """
     end = pane.session.prompt_end
-    before = pane.stream.ring.read(end - _LINE_REACH, end)
-    return not before or _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None
+    before = pane.stream.ring.read(end - _LINE_REACH, end).rpartition(SCREEN_BACK)[2].rpartition(b"\n")[2]
+    return strip_ansi(before)[-1:] in b"\r"  # as b"" is

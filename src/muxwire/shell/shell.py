@@ -24,11 +24,13 @@ WRAPPER = "c"
 
 
 def clear_typed(name: str) -> bytes:
-    """Forget what is typed, in a shell of that name; with something to clear, as readline rings the bell if nothing is.
+    """Forget what is typed, in a shell of that name, and have it take text.
 
-    bash's vi mode knows no C-e, but End. In zsh's vi mode End would be other commands, so a line's rest stays there.
+    In vi's command mode S does both. Elsewhere it is text, and then there is something to clear: readline rings the
+    bell if there is nothing. bash's vi mode knows no C-e, but End. In zsh's vi mode End would be other commands, so a
+    line's rest stays there.
     """
-    return (b" \x1b[F" if name == "bash" else b" ") + CLEAR_LINE
+    return (b"S\x1b[F" if name == "bash" else b"S") + CLEAR_LINE
 
 
 @final

@@ -86,6 +86,7 @@ if status is-interactive; and not functions -q _mxw_p
             end
             set -g _mxw_half (commandline -b | string collect)
             set -g _mxw_at (commandline -C)
+            set -g _mxw_mode $fish_bind_mode           # of vi's: our line is taken in `insert`
             set text (commandline -b | string collect -N)
             set -g _mxw_left (math (string length -- $text) - 1 - $_mxw_at)
             commandline -f beginning-of-buffer begin-selection end-of-buffer kill-selection end-selection
@@ -106,6 +107,7 @@ if status is-interactive; and not functions -q _mxw_p
         for at in (seq $_mxw_left)
             commandline -f backward-char
         end
+        set -g fish_bind_mode $_mxw_mode
         set -g _mxw_kept $_mxw_half
         set -e _mxw_half
     end
