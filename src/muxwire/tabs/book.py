@@ -142,6 +142,7 @@ class TabBook:
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.is_split = True  # its pane was moved into a window whose id is the key of another tab
         self.open[tab.key] = tab
+        self.closed.pop(tab.address, None)  # it was lost with the connection, and is found again
         if not tab.is_split:
             self.first[tab.window_id] = tab.pane_id
         # Further panes of its window may have been found again before it.
@@ -172,8 +173,7 @@ class TabBook:
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, first the one whose key is the window's id."""
-        found = [tab for tab in self.open.values() if tab.window_id == window]
-        return sorted(found, key=_within_window)
+        return sorted((tab for tab in self.open.values() if tab.window_id == window), key=_within_window)
 
     def _window_of(self, tab: Tab) -> list[Tab]:
         return self.panes(tab.window_id) if self.open.get(tab.key) is tab else []
