@@ -27,6 +27,7 @@ from muxwire.errors import (
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.instance import faces
+from muxwire.tmux.start import KEEPER_NAME
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 from muxwire.vt.text import one_line
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 # The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
            "dead": "dim", "closed": "dim"}  # fmt: skip
+# Panes that are no tabs, as tmux's own keys make them, and what runs there.
+_OTHERS = (
+    "list-panes", "-a", "-f", f"#{{?{faces.OURS},0,#{{!=:#{{window_name}},{KEEPER_NAME}}}}}",
+    "-F", "#{window_id} (#{pane_current_command})",
+)  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
@@ -104,8 +110,11 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
             if not EPHEMERAL.match(arguments.name):
                 raise
             said = f"{error}\n  {error.remedy}"
-    lines = instance_lines(arguments.faces, console.colours(plain=arguments.no_colours))
-    console.tell(arguments, {"instances": arguments.faces, "tabs": [], "sessions": []}, lines)
+    console.tell(
+        arguments,
+        {"instances": arguments.faces, "tabs": [], "sessions": []},
+        instance_lines(arguments.faces, console.colours(plain=arguments.no_colours)),
+    )
     if not arguments.json:
         console.warn(f"muxwire: {said}")
     return 0
@@ -123,8 +132,10 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     if arguments.closed and not arguments.session and terminals.role != "adopted":
         tabs += await terminals.ended_tabs()
     if arguments.json:
-        found = {"tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached}
-        console.document(({} if arguments.faces is None else {"instances": arguments.faces}) | found)
+        console.document(
+            ({} if arguments.faces is None else {"instances": arguments.faces})
+            | {"tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached}
+        )
         return 0
     colours = console.colours(plain=arguments.no_colours)
     console.say(*instance_lines(arguments.faces or (), colours))
@@ -149,8 +160,13 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         for tab in tabs
     ]
     console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
-    attached = [session for session in listed.sessions if session.attached_client_count]
-    console.say(*(f"attached to {one_line(session.name)}: {session.attached_client_count}" for session in attached))
+    console.say(
+        *(
+            f"attached to {one_line(one.name)}: {count}"
+            for one in listed.sessions
+            if (count := one.attached_client_count)
+        )
+    )
     return 0
 
 
@@ -165,8 +181,10 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
             remedy="open it with `tmux new-window`: every window there is a tab",
         )
-    other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
-    tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
+    tab = await terminals.create_tab(
+        **words_of(CreateTab, arguments)
+        | {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
+    )
     console.tell(arguments, tab.row(tab.key), (tab.key,))
     return 0
 
@@ -208,6 +226,12 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
             _say_left_out(console, listed, "\n  it is given up; programs there end after `keep`" if given_up else "")
         for host in unreached if given_up else ():
             await terminals.close_host(host)
+        others = set((await terminals.ask(_OTHERS))[0]) if arguments.all and listed.sessions else ()
+        if others and not arguments.force:
+            raise NotPermitted(
+                f"what tmux's own keys made would end too: {b', '.join(sorted(others)).decode('utf-8', 'replace')}",
+                remedy="close it there, or muxwire kill --all -f (or --force) ends it whatever runs in it",
+            )
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:
