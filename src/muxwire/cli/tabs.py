@@ -15,7 +15,7 @@ from muxwire.cli.connect import (
     only_one,
 )
 from muxwire.cli.instances import instance_lines
-from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_tab, of, words_after, words_of
+from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, machine, names_tab, of, words_after, words_of
 from muxwire.cli.printing import table
 from muxwire.errors import (
     ConnectionClosed,
@@ -71,6 +71,7 @@ def add(verbs: Verbs) -> None:
             CreateTab,
             name={"flags": ("-n", "--tab-name"), "metavar": "TAB_NAME", "dest": "tab_name"},
             env={"help": "an environment variable; may be repeated"},
+            host={"type": machine, "default": argparse.SUPPRESS},
             command={
                 "flags": ("command",),
                 "action": "store",
