@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -43,6 +43,7 @@ from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import TabMaker, read_again
 from muxwire.tabs.record import TabRecord
+from muxwire.tabs.windows import PROCESS
 from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.rows import PANES, panes_of
 from muxwire.tmux.server import TmuxServer
@@ -225,6 +226,8 @@ class Adopted:
                 await process.restart(argv)
                 async with client, anyio.create_task_group() as tasks:
                     tasks.start_soon(process.watchdog.keep)
+                    with suppress(ConnectionClosed):  # the session is gone already
+                        client.submit(("refresh-client", "-B", PROCESS))
                     one.attached.set()
                     with one.open:
                         await client.wait_closed()
@@ -293,7 +296,6 @@ class Adopted:
         return True
 
     async def _adopt(self, row: PaneRow) -> None:
-        server = self.server_of(row.session)
         made = (TabRecord.load(self._folders.tab(word)) for word in row.start_command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
@@ -302,7 +304,7 @@ class Adopted:
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row, record, is_adopted=ours is None)
-        (tab,) = await reattach_panes(server, self._book, [pane])
+        (tab,) = await reattach_panes(self.server_of(row.session), self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
             read_again(tab, reason="muxwire was detached from its session")
         tab.shown_name = row.window_name

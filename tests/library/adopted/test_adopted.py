@@ -83,6 +83,25 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         assert [row.pane_id for row in (await adopted.list_tabs()).tabs].count(tab.pane_id) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "respawn", "note"),
+    [("exit 3", False, "its program ended with status 3"), ("sleep 60", True, "another program was started")],
+)
+async def test_a_pane_that_stays_without_its_program(
+    person: Person, environ: dict[str, str], folder: Path, command: str, respawn: bool, note: str
+) -> None:
+    """`remain-on-exit` is on; a command in it ends as soon as tmux says that its shell did."""
+    await person.settled()
+    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+        tab = await adopted.tab("one")
+        result = await tab.execute(
+            command,
+            timeout=DEADLINE,
+            on_start=lambda _: respawn and person.tmux("respawn-pane", "-k", "-t", "work:one"),
+        )
+        assert (result.state, result.timed_out, note in result.note) == ("dead", False, True)
+
+
 async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:
     await person.settled()
     async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
