@@ -277,7 +277,7 @@ class Adopted:
         for tab in list(self._book.open.values()):
             row = rows.get(tab.window_id)
             if row is None or tab.pane_id not in panes:
-                tab.lost("its pane was closed")
+                tab.lost("its pane is in another window now" if tab.pane_id in panes else "its pane was closed")
                 continue
             tab.session = row.session_name
             if tab.pane_id == row.pane and tab.size != row.size:
