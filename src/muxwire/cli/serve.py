@@ -82,8 +82,9 @@ def offered_options(arguments: argparse.Namespace) -> dict[str, Any]:
         raise InvalidArgument(
             "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
         )
+    toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     return {
-        "toolsets": None if arguments.toolsets is None else [name.strip() for name in arguments.toolsets.split(",")],
+        "toolsets": toolsets,
         "read_only": arguments.read_only,
         "channel": arguments.channel,
         "profile": arguments.profile,

@@ -111,11 +111,8 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
             if not EPHEMERAL.match(arguments.name):
                 raise
             said = f"{error}\n  {error.remedy}"
-    console.tell(
-        arguments,
-        {"instances": arguments.faces, "tabs": [], "sessions": []},
-        instance_lines(arguments.faces, console.colours(plain=arguments.no_colours)),
-    )
+    lines = instance_lines(arguments.faces, console.colours(plain=arguments.no_colours))
+    console.tell(arguments, {"instances": arguments.faces, "tabs": [], "sessions": []}, lines)
     if not arguments.json:
         console.warn(f"muxwire: {said}")
     return 0
@@ -133,10 +130,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     if arguments.closed and not arguments.session and terminals.role != "adopted":
         tabs += await terminals.ended_tabs()
     if arguments.json:
-        console.document(
-            ({} if arguments.faces is None else {"instances": arguments.faces})
-            | {"tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached}
-        )
+        found = {"tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached}
+        console.document(({} if arguments.faces is None else {"instances": arguments.faces}) | found)
         return 0
     colours = console.colours(plain=arguments.no_colours)
     console.say(*instance_lines(arguments.faces or (), colours))
@@ -161,13 +156,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         for tab in tabs
     ]
     console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
-    console.say(
-        *(
-            f"attached to {one_line(one.name)}: {count}"
-            for one in listed.sessions
-            if (count := one.attached_client_count)
-        )
-    )
+    attached = [session for session in listed.sessions if session.attached_client_count]
+    console.say(*(f"attached to {one_line(session.name)}: {session.attached_client_count}" for session in attached))
     return 0
 
 
@@ -182,10 +172,8 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
             remedy="open it with `tmux new-window`: every window there is a tab",
         )
-    tab = await terminals.create_tab(
-        **words_of(CreateTab, arguments)
-        | {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
-    )
+    other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
+    tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
     console.tell(arguments, tab.row(tab.key), (tab.key,))
     return 0
 

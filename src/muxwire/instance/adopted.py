@@ -304,7 +304,8 @@ class Adopted:
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row, record, is_adopted=ours is None)
-        (tab,) = await reattach_panes(self.server_of(row.session), self._book, [pane])
+        server = self.server_of(row.session)
+        (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
             read_again(tab, reason="muxwire was detached from its session")
         tab.shown_name = row.window_name

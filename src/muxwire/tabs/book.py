@@ -173,7 +173,8 @@ class TabBook:
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, first the one whose key is the window's id."""
-        return sorted((tab for tab in self.open.values() if tab.window_id == window), key=_within_window)
+        found = [tab for tab in self.open.values() if tab.window_id == window]
+        return sorted(found, key=_within_window)
 
     def _window_of(self, tab: Tab) -> list[Tab]:
         return self.panes(tab.window_id) if self.open.get(tab.key) is tab else []

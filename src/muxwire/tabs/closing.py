@@ -32,9 +32,8 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
     await pane.terminal.refresh()
     state = pane.tab_state()
     if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
-        raise TabUnavailable(
-            f"something still runs in {key}", state=state, remedy="stop it first, or close it with `close_tab.force`"
-        )
+        remedy = "stop it first, or close it with `close_tab.force`"
+        raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 
 def of_a_person(tabs: Iterable[Tab]) -> list[Tab]:

@@ -42,7 +42,8 @@ async def list_tabs(server: TmuxServer | None, book: TabBook, active: str, *, cl
             if link is None:
                 raise
         # Another machine does not answer, or sends nonsense: the tabs of this machine are listed all the same.
-    return TabList(_rows((*book.in_order(), *(book.closed.values() if closed else ())), active, {}, session), ())
+    known = (*book.in_order(), *(book.closed.values() if closed else ()))
+    return TabList(_rows(known, active, {}, session), ())
 
 
 async def _asked(server: TmuxServer, book: TabBook, active: str, *, closed: bool, session: str) -> TabList:

@@ -566,9 +566,8 @@ class Tab:
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """
-        return await wait_for(
-            [self], await Wanted.of(asked), from_byte=asked.from_byte, timeout=asked.timeout, names=[self.key]
-        )
+        wanted = await Wanted.of(asked)
+        return await wait_for([self], wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=[self.key])
 
     @takes(ResultOf)
     async def command_result(self, asked: ResultOf) -> ExecutionResult:

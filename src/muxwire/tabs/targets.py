@@ -68,9 +68,8 @@ async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], s
     if target in used:
         if used[target] in tabs:
             return tabs[used[target]]
-        raise NoSuchTarget(
-            "there is no active tab" if target == "." else "no tab was used before the active one", remedy=_REMEDY
-        )
+        what = "there is no active tab" if target == "." else "no tab was used before the active one"
+        raise NoSuchTarget(what, remedy=_REMEDY)
     if _ID.match(target):
         return _only(
             target, [tab for tab in tabs.values() if target in (tab.pane_id, tab.address.removeprefix(tab.prefix))]
