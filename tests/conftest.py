@@ -144,6 +144,13 @@ def folder() -> Iterator[Path]:
         yield made
 
 
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A directory for one test."""
+    with short_folder() as made:
+        yield made
+
+
 @pytest.fixture(scope="module")
 def environ(folder: Path) -> dict[str, str]:
     """A user with small start-up files, and the python of the tests first on the path."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
@@ -17,7 +18,7 @@ from tests.cli.user import Place
 from tests.forked import start_muxwire
 from tests.library.adopted.person import Person, differences
 from tests.mcp.child_client import ChildClient, closing
-from tests.users import environ_of, short_folder
+from tests.users import environ_of
 
 SECONDS = 40
 FAILED, USAGE = 1, 2
@@ -50,11 +51,10 @@ class User:
 
 
 @pytest.fixture
-def user() -> Iterator[User]:
-    with short_folder() as home:
-        (home / ".bashrc").write_text("PS1='b$ '\n")
-        with contextlib.closing(Person(home, environ_of(home, runtime=home / "run"))) as person:
-            yield User(person, Place(home))
+def user(home: Path) -> Iterator[User]:
+    (home / ".bashrc").write_text("PS1='b$ '\n")
+    with contextlib.closing(Person(home, environ_of(home, runtime=home / "run"))) as person:
+        yield User(person, Place(home))
 
 
 @dataclass(frozen=True)

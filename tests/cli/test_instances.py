@@ -28,7 +28,6 @@ from tests.forked import start_muxwire
 from tests.mcp.child_client import ChildClient, closing
 from tests.mcp.raw_client import HELLO
 from tests.processes import stopped
-from tests.users import short_folder
 
 
 @pytest.mark.parametrize(
@@ -153,24 +152,22 @@ def test_words_that_were_sent_to_an_owner_mean_that_one(
         assert arguments.name == chosen
 
 
-async def test_the_instance_of_a_program_is_listed() -> None:
+async def test_the_instance_of_a_program_is_listed(home: Path) -> None:
     """It has no name, and answers no verbs: what can be seen of it is that it is there."""
-    with short_folder() as home:
-        (home / "run").mkdir(mode=0o700)
-        place = Place(home)
-        async with muxwire.open_terminals(environ=place.environ) as terminals:
-            await terminals.create_tab(shell="bash")
-            name = terminals.folders.instance
-            said = (
-                f"muxwire: no command reaches the instance {name}: a program keeps it to itself, or it has ended\n"
-                "  muxwire"
-            )
-            for words, code in ((("ls",), 0), (("ls", "--name", name), 1), (("logs", "--name", name), 1)):
-                done = await anyio.run_process(place.argv(*words), env=place.environ, check=False)
-                assert done.returncode == code, done
-                assert (name in done.stdout.decode()) is (code == 0)
-                assert done.stderr.decode().startswith(said)
-            assert not list(home.rglob(f"{name}.owner*"))  # and none of them starts an owner for it
-            # A verb that types means `main`, and says so.
-            typed = await anyio.run_process(place.argv("send-keys", "x"), env=place.environ, check=False)
-            assert typed.stderr.endswith(f"; this is the instance main, --name chooses {name}\n".encode())
+    (home / "run").mkdir(mode=0o700)
+    place = Place(home)
+    async with muxwire.open_terminals(environ=place.environ) as terminals:
+        await terminals.create_tab(shell="bash")
+        name = terminals.folders.instance
+        said = (
+            f"muxwire: no command reaches the instance {name}: a program keeps it to itself, or it has ended\n  muxwire"
+        )
+        for words, code in ((("ls",), 0), (("ls", "--name", name), 1), (("logs", "--name", name), 1)):
+            done = await anyio.run_process(place.argv(*words), env=place.environ, check=False)
+            assert done.returncode == code, done
+            assert (name in done.stdout.decode()) is (code == 0)
+            assert done.stderr.decode().startswith(said)
+        assert not list(home.rglob(f"{name}.owner*"))  # and none of them starts an owner for it
+        # A verb that types means `main`, and says so.
+        typed = await anyio.run_process(place.argv("send-keys", "x"), env=place.environ, check=False)
+        assert typed.stderr.endswith(f"; this is the instance main, --name chooses {name}\n".encode())

@@ -90,6 +90,8 @@ def test_the_help_says_where_a_tab_must_be_named(verb: str) -> None:
         (["new", "--idle-timeout", "0s"], "must be 1 or more of s, m, h or d, as 30m, not '0s'"),
         (["new", "--size", "120xbig"], "must be COLUMNSxROWS, as 120x40, not '120xbig'"),
         (["new", "--env", "A"], "must be NAME=VALUE, not 'A'"),
+        (["new", "--host", ""], "must be the name of a machine, not ''"),
+        (["run", "--host", "", "x"], "must be the name of a machine, not ''"),
     ],
 )
 def test_what_does_not_fit_is_said(words: list[str], said: str) -> None:

@@ -63,6 +63,7 @@ def test_exit_codes(place: Place, tab: str) -> None:
         (("run", "-t", tab, "nosuchprogram"), 127),
         (("run", "-t", tab, "--timeout", "0.3", "sleep 1000"), 125),
         (("run", "-t", "nosuchtab", "true"), 126),
+        (("run", "-t", "", "true"), 126),  # in a script, where a variable is not set
         (("run", "-t", tab), 2),
         (("run", "-t", tab, "--timeout", "soon", "true"), 2),
         (("wait", "-t", tab, "--until", "never", "--timeout", "0.2"), 124),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
 from contextlib import suppress
 
 from muxwire.cli.display import Display
@@ -85,7 +86,10 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr == b"muxwire: there is no tab in the instance nothing\n  muxwire new makes one\n"
     assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
-    place.ok("kill", "--name", "nothing", "--all")
+    subprocess.run(["tmux", "-S", place.socket("nothing"), "new-window", "-d", "-t", "hub:", "sleep 1000"], check=True)
+    counts = {one["name"]: one["tabs"] for one in place.document("ls", "--json")["instances"]}
+    assert (counts["nothing"], place.run("kill", "--name", "nothing", "--all").returncode) == (0, 1)
+    place.ok("kill", "--name", "nothing", "--all", "--force")
 
 
 def test_a_name_of_no_tab_closes_none(place: Place) -> None:

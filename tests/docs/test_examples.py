@@ -21,7 +21,7 @@ from typing import final
 import pytest
 
 from muxwire.host.processes import listening_pid
-from tests.users import environ_of, short_folder
+from tests.users import environ_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -76,12 +76,11 @@ def agrees(expected: str, got: str) -> bool:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def place(home: Path) -> Iterator[Path]:
     """A home, a runtime folder and a state folder of its own; nothing may be left running in it."""
-    with short_folder() as home:
-        yield home
-        left = [path for path in (home / "run").rglob("*.sock") if listening_pid(path)]
-        assert not left, f"the example left a tmux server running: {left}"
+    yield home
+    left = [path for path in (home / "run").rglob("*.sock") if listening_pid(path)]
+    assert not left, f"the example left a tmux server running: {left}"
 
 
 def run(arguments: list[str], home: Path) -> str:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from muxwire.host.folders import Folders, folders_for
-from tests.users import environ_of, short_folder
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    with short_folder() as made:
-        yield made
+from tests.users import environ_of
 
 
 @pytest.fixture

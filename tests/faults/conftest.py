@@ -25,19 +25,17 @@ most of them happen at random.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.users import environ_of, short_folder
+from tests.users import environ_of
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder(home: Path) -> Path:
     """One for each test, since a fault may spoil it."""
-    with short_folder() as made:
-        yield made
+    return home
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 import muxwire
 from muxwire.host.elsewhere import far, links, missing
-from tests.users import short_folder
 
 PROGRAM = """
 import anyio, muxwire, sys
@@ -42,22 +41,21 @@ anyio.run(main)
 """
 
 
-def test_a_tab_is_opened_and_used_where_the_package_is_deleted(tmp_path: Path) -> None:
+def test_a_tab_is_opened_and_used_where_the_package_is_deleted(tmp_path: Path, home: Path) -> None:
     there = tmp_path / "muxwire"
     shutil.copytree(Path(muxwire.__file__).parent, there, ignore=shutil.ignore_patterns("__pycache__", "far"))
     assert not (there / "far").exists()
     for beside in Path(muxwire.__file__).parent.parent.glob("muxwire_*.py"):
         shutil.copy(beside, tmp_path)
-    with short_folder() as home:
-        (home / "run").mkdir(mode=0o700)
-        environ = os.environ | {"PYTHONPATH": str(tmp_path), "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run")}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True, timeout=60, check=False
-        )
-        opened = subprocess.run(
-            [sys.executable, "-m", "muxwire", "new", "--host", "box"],
-            env=environ, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
+    (home / "run").mkdir(mode=0o700)
+    environ = os.environ | {"PYTHONPATH": str(tmp_path), "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run")}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    opened = subprocess.run(
+        [sys.executable, "-m", "muxwire", "new", "--host", "box"],
+        env=environ, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     gone = "host 'box': not_installed: the package muxwire.far, which reaches other machines, is not there"
     assert done.stdout.splitlines() == [

@@ -17,24 +17,16 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.host import HOSTS
-from tests.users import short_folder
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 50
 BESIDE = [*((host, "with") for host in HOSTS), *((host, "without") for host in HOSTS if host != "trio")]
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """One for each host."""
-    with short_folder() as made:
-        yield made
-
-
-def run_host(host: str, folder: Path, sniffio: str, *, path: Path | None = None) -> str:
+def run_host(host: str, home: Path, sniffio: str, *, path: Path | None = None) -> str:
     """What the host printed last; with the packages in `path` in place of those installed."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.hosts.host", host, folder, sniffio],
+        [sys.executable, "-W", "error", "-m", "tests.hosts.host", host, home, sniffio],
         cwd=ROOT,
         env=os.environ | ({"PYTHONPATH": str(path)} if path is not None else {}),
         stdin=subprocess.DEVNULL,
@@ -48,8 +40,8 @@ def run_host(host: str, folder: Path, sniffio: str, *, path: Path | None = None)
 
 
 @pytest.mark.parametrize(("host", "sniffio"), BESIDE)
-def test_a_host_with_and_without_sniffio(host: str, folder: Path, sniffio: str) -> None:
-    assert run_host(host, folder, sniffio).startswith("exact ")
+def test_a_host_with_and_without_sniffio(host: str, home: Path, sniffio: str) -> None:
+    assert run_host(host, home, sniffio).startswith("exact ")
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +56,6 @@ def oldest() -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_host_with_the_oldest_anyio(host: str, folder: Path, oldest: tuple[Path, str]) -> None:
+def test_a_host_with_the_oldest_anyio(host: str, home: Path, oldest: tuple[Path, str]) -> None:
     path, version = oldest
-    assert run_host(host, folder, "with", path=path) in (f"exact {version}", f"exact {version}.0")
+    assert run_host(host, home, "with", path=path) in (f"exact {version}", f"exact {version}.0")

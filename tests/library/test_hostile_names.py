@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import muxwire
-from tests.users import environ_of, needs, short_folder
+from tests.users import environ_of, needs
 
 # Substitutions, quotes, line ends, keys of line editors, bytes that zsh uses for itself (in the emoji), bytes that are
 # no UTF-8, a date and a format of tmux.
@@ -28,19 +28,18 @@ SHELLS = {
 @pytest.mark.parametrize(
     ("shell", "login"), [*((shell, False) for shell in SHELLS), ("bash", True), ("zsh", True), ("dash", True)]
 )
-async def test_no_name_is_an_order(shell: str, login: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_name_is_an_order(shell: str, login: bool, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     needs(shell)
-    with short_folder() as folder:
-        at = folder / HOSTILE
-        at.mkdir()
-        for name, value in environ_of(at, runtime=at).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("MUXWIRE_STATE_DIR", str(at / "s"))
-        (at / ".zshrc").touch()
-        monkeypatch.chdir(at)
-        async with muxwire.open_terminals(name="n") as terminals:
-            await _runs(terminals, at, shell, login=login)
-        assert not list(folder.rglob("PWN"))
+    at = home / HOSTILE
+    at.mkdir()
+    for name, value in environ_of(at, runtime=at).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("MUXWIRE_STATE_DIR", str(at / "s"))
+    (at / ".zshrc").touch()
+    monkeypatch.chdir(at)
+    async with muxwire.open_terminals(name="n") as terminals:
+        await _runs(terminals, at, shell, login=login)
+    assert not list(home.rglob("PWN"))
 
 
 async def _runs(terminals: muxwire.Terminals, at: Path, shell: str, *, login: bool) -> None:

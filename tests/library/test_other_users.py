@@ -18,7 +18,7 @@ from muxwire import Tab, Terminals
 from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS
-from tests.users import needs, short_folder
+from tests.users import needs
 
 # A user that nothing of the machine belongs to (Linux Standard Base, "nobody").
 NOBODY = 65534
@@ -80,31 +80,32 @@ def instance(kind: str, folder: Path, environ: dict[str, str]) -> AbstractAsyncC
 
 @pytest.mark.parametrize("kind", ["default", "named"])
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_what_another_user_can_read_ends_no_command(shell: str, kind: str, environ: dict[str, str]) -> None:
+async def test_what_another_user_can_read_ends_no_command(
+    shell: str, kind: str, environ: dict[str, str], home: Path
+) -> None:
     needs(shell)
-    with short_folder() as folder:
-        async with instance(kind, folder, environ) as terminals:
-            tab = await terminals.create_tab(shell=shell)
-            assert (await tab.execute("echo first")).output == "first\n"
-            ready, go, text = (folder / name for name in ("ready", "go", "marks"))
-            loop = f"sh -c ': >{ready}; while ! [ -e {go} ]; do sleep 0.02; done; cat {text}; exit 3'"
-            running = await tab.execute(loop, async_=True)
-            while not ready.exists():
-                await tab.pane.stream.changed_within(0.02)
-            pid = tab.pane.leader_pid
-            words, its_own = read_as_nobody(folder), read_as_nobody(folder, pid)
-            assert its_own  # it is not blind
-            assert not words & {tab.pane.session.nonce, running.command_id}
-            marks = forged({*its_own, "0123456789abcdef"}, tab.pane.session.shell_pid)
-            text.write_bytes(marks)
-            go.touch()
-            ended = await terminals.command_result(running.command_id, wait=DEADLINE)
-            assert (ended.output, ended.exit_code, ended.note) == (marks.decode(), 3, "")
-            assert (await tab.execute(f"cat {text}")).output == marks.decode()
-            after = await tab.execute("echo after")
-            assert (after.output, after.exit_code, after.state) == ("after\n", 0, "prompt")
-            events = await terminals.watch_events(since=0, timeout=0)
-            assert not [event for event in events.events if event.kind in ("exited", "human_input")]
+    async with instance(kind, home, environ) as terminals:
+        tab = await terminals.create_tab(shell=shell)
+        assert (await tab.execute("echo first")).output == "first\n"
+        ready, go, text = (home / name for name in ("ready", "go", "marks"))
+        loop = f"sh -c ': >{ready}; while ! [ -e {go} ]; do sleep 0.02; done; cat {text}; exit 3'"
+        running = await tab.execute(loop, async_=True)
+        while not ready.exists():
+            await tab.pane.stream.changed_within(0.02)
+        pid = tab.pane.leader_pid
+        words, its_own = read_as_nobody(home), read_as_nobody(home, pid)
+        assert its_own  # it is not blind
+        assert not words & {tab.pane.session.nonce, running.command_id}
+        marks = forged({*its_own, "0123456789abcdef"}, tab.pane.session.shell_pid)
+        text.write_bytes(marks)
+        go.touch()
+        ended = await terminals.command_result(running.command_id, wait=DEADLINE)
+        assert (ended.output, ended.exit_code, ended.note) == (marks.decode(), 3, "")
+        assert (await tab.execute(f"cat {text}")).output == marks.decode()
+        after = await tab.execute("echo after")
+        assert (after.output, after.exit_code, after.state) == ("after\n", 0, "prompt")
+        events = await terminals.watch_events(since=0, timeout=0)
+        assert not [event for event in events.events if event.kind in ("exited", "human_input")]
 
 
 async def test_a_mark_that_any_program_can_print_is_output(tab: Tab) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.mcp import child_client
-from tests.users import short_folder
 
 
 @pytest.fixture(params=["alone", "pump"])
-def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> Path:
     """A directory whose server owns its terminals, or passes on to the process that owns the instance."""
-    with short_folder() as made:
-        monkeypatch.setattr(child_client, "WAY", ("--name", "n") if request.param == "pump" else ())
-        yield made
+    monkeypatch.setattr(child_client, "WAY", ("--name", "n") if request.param == "pump" else ())
+    return home

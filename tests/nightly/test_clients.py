@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.users import environ_of, needs, short_folder
+from tests.users import environ_of, needs
 
 # Packages come from their registry, which may be slow.
 pytestmark = pytest.mark.timeout(1800)
@@ -26,14 +26,13 @@ CLIENTS = {
 
 
 @pytest.mark.parametrize("package", CLIENTS)
-def test_a_client_from_npm_runs_commands_in_one_shell(package: str) -> None:
+def test_a_client_from_npm_runs_commands_in_one_shell(package: str, home: Path) -> None:
     needs("npx")
-    with short_folder() as folder:
-        environ = environ_of(folder / "home", runtime=folder / "run")
-        server = {"command": sys.executable, "args": SERVE, "env": environ}
-        Path(folder, "servers.json").write_text(json.dumps({"mcpServers": {"muxwire": server}}))
-        for shown in ("42", "42 yes"):
-            # In the environment of who runs the tests, which knows where packages come from.
-            argv = [*NPX, f"--package={package}", *CLIENTS[package]]
-            done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-            assert f"{shown}\\n" in done.stdout, done.stdout + done.stderr
+    environ = environ_of(home / "home", runtime=home / "run")
+    server = {"command": sys.executable, "args": SERVE, "env": environ}
+    Path(home, "servers.json").write_text(json.dumps({"mcpServers": {"muxwire": server}}))
+    for shown in ("42", "42 yes"):
+        # In the environment of who runs the tests, which knows where packages come from.
+        argv = [*NPX, f"--package={package}", *CLIENTS[package]]
+        done = subprocess.run(argv, cwd=home, capture_output=True, text=True, check=False)
+        assert f"{shown}\\n" in done.stdout, done.stdout + done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.users import environ_of, needs, short_folder
+from tests.users import environ_of, needs
 
 # Packages come from their registry, which may be slow.
 pytestmark = pytest.mark.timeout(1800)
@@ -23,22 +23,21 @@ RUNS = (
 )
 
 
-def test_the_suite_finds_what_is_expected() -> None:
+def test_the_suite_finds_what_is_expected(home: Path) -> None:
     needs("npx")
-    with short_folder() as folder:
-        environ = environ_of(folder / "home", runtime=folder / "run") | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-        with subprocess.Popen(
-            [sys.executable, ROOT / "tests/mcp/http_server.py", "0"],
-            cwd=ROOT, env=environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True,
-        ) as server:  # fmt: skip
-            try:
-                assert server.stderr is not None
-                (address,) = next(found for line in server.stderr if (found := re.findall(r"http://[\d.]+:\d+", line)))
-                for run in RUNS:
-                    suite = [*SUITE, "conformance", "server", "--url", f"{address}/mcp", *run]
-                    expected = ("--expected-failures", ROOT / "tests/mcp/conformance.yml")
-                    # In the environment of who runs the tests, which knows where packages come from.
-                    done = subprocess.run([*suite, *expected], cwd=folder, capture_output=True, text=True, check=False)
-                    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-            finally:
-                server.terminate()
+    environ = environ_of(home / "home", runtime=home / "run") | {"MUXWIRE_STATE_DIR": str(home / "state")}
+    with subprocess.Popen(
+        [sys.executable, ROOT / "tests/mcp/http_server.py", "0"],
+        cwd=ROOT, env=environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        try:
+            assert server.stderr is not None
+            (address,) = next(found for line in server.stderr if (found := re.findall(r"http://[\d.]+:\d+", line)))
+            for run in RUNS:
+                suite = [*SUITE, "conformance", "server", "--url", f"{address}/mcp", *run]
+                expected = ("--expected-failures", ROOT / "tests/mcp/conformance.yml")
+                # In the environment of who runs the tests, which knows where packages come from.
+                done = subprocess.run([*suite, *expected], cwd=home, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+        finally:
+            server.terminate()

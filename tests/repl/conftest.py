@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.forked import run_muxwire
-from tests.users import environ_of, short_folder
+from tests.users import environ_of
 
 # A REPL starts in half a second; a machine that is busy needs more.
 SECONDS = 45
@@ -19,10 +19,9 @@ Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    with short_folder() as made:
-        (made / ".bashrc").write_text("PS1='b$ '\n")
-        yield made
+def home(home: Path) -> Path:
+    (home / ".bashrc").write_text("PS1='b$ '\n")
+    return home
 
 
 @pytest.fixture

@@ -288,8 +288,12 @@ def _parts(text: str, pattern: str, must: str) -> tuple[str, ...]:
 
 
 def seconds(text: str) -> float:
-    (number,) = _parts(text, r"(\d+\.?\d*|\.\d+|inf)", "seconds, 0 or more, as 2.5")
-    return float(number)
+    return float(_parts(text, r"(\d+\.?\d*|\.\d+|inf)", "seconds, 0 or more, as 2.5")[0])
+
+
+def machine(text: str) -> str:
+    """The name of another machine: "" would mean this one, where a script forgot to set a variable."""
+    return _parts(text, "(.+)", "the name of a machine")[0]
 
 
 def duration(text: str) -> float:

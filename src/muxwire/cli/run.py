@@ -16,7 +16,7 @@ import anyio
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
-from muxwire.cli.options import AS_JSON, PLAIN, add_verb, of, one_of, option, words_after, words_of
+from muxwire.cli.options import AS_JSON, PLAIN, add_verb, machine, of, one_of, option, words_after, words_of
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
@@ -53,8 +53,10 @@ def add(verbs: Verbs) -> None:
         "run",
         on_terminals(_run),
         one_of(
-            option("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one"),
-            option("--host", metavar="HOST", default="", help="on another machine, in a tab of its own"),
+            option(
+                "-t", "--target", metavar="TAB", default=ACTIVE, help="a tab; default: the one used last, or a new one"
+            ),
+            option("--host", metavar="HOST", type=machine, help="on another machine, in a tab of its own"),
         ),
         option(
             "--leave",
@@ -109,8 +111,8 @@ def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
 
 async def _run(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     words = words_after(arguments.command)
-    if not arguments.host:
-        tab, _ = await terminals.tab_or_new(arguments.target or ACTIVE, within=arguments.timeout)
+    if arguments.host is None:
+        tab, _ = await terminals.tab_or_new(arguments.target, within=arguments.timeout)
         return await _run_in(console, tab, words, arguments)
     tab = await terminals.create_tab(host=arguments.host)
     try:

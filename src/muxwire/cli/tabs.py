@@ -15,7 +15,7 @@ from muxwire.cli.connect import (
     only_one,
 )
 from muxwire.cli.instances import instance_lines
-from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_tab, of, words_after, words_of
+from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, machine, names_tab, of, words_after, words_of
 from muxwire.cli.printing import table
 from muxwire.errors import (
     ConnectionClosed,
@@ -27,6 +27,7 @@ from muxwire.errors import (
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.instance import faces
+from muxwire.tmux.start import KEEPER_NAME
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 from muxwire.vt.text import one_line
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 # The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
            "dead": "dim", "closed": "dim"}  # fmt: skip
+# Panes that are no tabs, as tmux's own keys make them, and what runs there.
+_OTHERS = (
+    "list-panes", "-a", "-f", f"#{{?{faces.OURS},0,#{{!=:#{{window_name}},{KEEPER_NAME}}}}}",
+    "-F", "#{window_id} (#{pane_current_command})",
+)  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
@@ -65,6 +71,7 @@ def add(verbs: Verbs) -> None:
             CreateTab,
             name={"flags": ("-n", "--tab-name"), "metavar": "TAB_NAME", "dest": "tab_name"},
             env={"help": "an environment variable; may be repeated"},
+            host={"type": machine, "default": argparse.SUPPRESS},
             command={
                 "flags": ("command",),
                 "action": "store",
@@ -208,6 +215,12 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
             _say_left_out(console, listed, "\n  it is given up; programs there end after `keep`" if given_up else "")
         for host in unreached if given_up else ():
             await terminals.close_host(host)
+        others = set((await terminals.ask(_OTHERS))[0]) if arguments.all and listed.sessions else ()
+        if others and not arguments.force:
+            raise NotPermitted(
+                f"what tmux's own keys made would end too: {b', '.join(sorted(others)).decode('utf-8', 'replace')}",
+                remedy="close it there, or muxwire kill --all -f (or --force) ends it whatever runs in it",
+            )
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -37,13 +37,13 @@ from muxwire.errors import (
     TmuxUnavailable,
     remedy_for,
 )
-from muxwire.instance.connect import watch_end
 from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import TabMaker, read_again
 from muxwire.tabs.record import TabRecord
+from muxwire.tabs.windows import PROCESS
 from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.rows import PANES, panes_of
 from muxwire.tmux.server import TmuxServer
@@ -52,8 +52,6 @@ from muxwire.tmux.start import silent_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
-
-    from anyio.abc import TaskGroup
 
     from muxwire.host.folders import Folders
     from muxwire.host.local import LocalHost
@@ -81,6 +79,11 @@ class _Session:
         self.over = anyio.Event()
         self.gone = ""  # why it has no connection, and will have none
 
+    @property
+    def lost(self) -> bool:
+        """Whether it has no connection any more."""
+        return bool(self.gone) or self.server.client.closed
+
     async def attach(self) -> None:
         """Return when its panes are heard; ConnectionClosed if the session is gone."""
         if not self.attached.is_set():
@@ -101,7 +104,7 @@ class _Session:
 class Adopted:
     """A person's server, heard through one connection for each of its sessions in which a tab was used.
 
-    `open` is called again after the first connection was lost; `aclose` closes the panes that muxwire made there.
+    `open` is called again after the last connection was lost; `aclose` closes the panes that muxwire made there.
     """
 
     def __init__(
@@ -111,23 +114,22 @@ class Adopted:
         access: Access,
         book: TabBook,
         on_notification: Callable[[Event], None],
+        on_end: Callable[[str], None],
     ) -> None:
-        self.main: TmuxServer  # of the session that was attached first; over it tmux is asked about all of them
+        """`on_end` is called with the reason when the last connection has ended."""
         self._folders = folders
         self._host = host
         self._access = access
         self._book = book
         self._on_notification = on_notification
-        self._store: LogStore
-        self._version = (0, 0)
+        self._on_end = on_end
         self._sessions: dict[str, _Session] = {}
         self._made: set[str] = set()  # the labels of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
-        self._tasks: TaskGroup
         self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both adopt it
 
     @asynccontextmanager
-    async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
+    async def open(self) -> AsyncIterator[TmuxServer]:
         """Attach to the session where a person is, else to any; InstanceUnavailable if there is no server."""
         session = await self._first_session()
         self._folders.prepare()
@@ -136,11 +138,17 @@ class Adopted:
         self._store = LogStore(home=self._folders.state / self._folders.instance)
         self._sessions = {}
         async with self._store, anyio.create_task_group() as self._tasks:
-            self.main = self.server_of(session)
-            await self.main.attach()
-            self._tasks.start_soon(watch_end, self.main.client, on_end)
-            yield self.main
+            self._first = self.server_of(session)
+            await self._first.attach()
+            yield self._first
             self._tasks.cancel_scope.cancel()
+
+    @property
+    def main(self) -> TmuxServer:
+        """Over which tmux is asked about all sessions: the first that is heard; if none is, one that was lost."""
+        return next(
+            (one.server for one in self._sessions.values() if one.attached.is_set() and not one.lost), self._first
+        )
 
     async def aclose(self, *, hurry: bool) -> None:
         """Close the panes that we made; the server may be gone, and the connection to it is not needed."""
@@ -176,15 +184,17 @@ class Adopted:
             self._version = read_version(rows[0][2], self._host)
             # One to which a client is attached comes first: the tabs that a person uses are there.
             return min(rows, key=lambda row: row[1] == "0")[0]
-        if self._host.listening_pid(socket) is None:
-            raise InstanceUnavailable(f"there is no tmux server at {socket}", remedy=_WHICH_SOCKET)
-        # It has none, and runs on: `exit-empty off`.
-        raise InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
+        # One that has no session runs on with `exit-empty off`.
+        has_none = self._host.listening_pid(socket) is not None
+        raise InstanceUnavailable(
+            f"the tmux server at {socket} has no session" if has_none else f"there is no tmux server at {socket}",
+            remedy=_WHICH_SOCKET,
+        )
 
     def server_of(self, session: str) -> TmuxServer:
         """The session as a server with a hub of its own, attached to when a tab in it is first used."""
         known = self._sessions.get(session)
-        if known is not None and not known.gone and not known.server.client.closed:
+        if known is not None and not known.lost:
             return known.server
         # -E: the session's environment stays as it is.
         argv = (
@@ -216,9 +226,13 @@ class Adopted:
                 await process.restart(argv)
                 async with client, anyio.create_task_group() as tasks:
                     tasks.start_soon(process.watchdog.keep)
+                    with suppress(ConnectionClosed):  # the session is gone already
+                        client.submit(("refresh-client", "-B", PROCESS))
                     one.attached.set()
                     with one.open:
                         await client.wait_closed()
+                    if self.main.client.closed:
+                        self._on_end(client.close_reason)
                     tasks.cancel_scope.cancel()
         except TmuxUnavailable as error:
             one.gone = str(error)
@@ -229,15 +243,18 @@ class Adopted:
             one.over.set()
         # The person has detached us, or the session is gone: the next call finds anew what is left of it.
         await self._store.written()  # that call opens the logs again, each at its end
-        self._book.retire_all(f"the connection to its session ended: {one.gone}", persistent=True, client=client)
+        self._book.retire_all(
+            f"the connection to its session ended: {one.gone}; if it is not gone, what runs in it goes on: call again",
+            persistent=True,
+            client=client,
+        )
 
     # -- tabs
 
     async def refresh(self) -> bool:
         """Have a tab for every window, and none for windows and panes that are gone.
 
-        Return False if the first session is gone, or the server: the caller has to `open` again, which finds what is
-        left. TmuxSilent.
+        Return False if no connection is left: the caller has to `open` again, which finds what there is. TmuxSilent.
         """
         async with self._changing:
             return not self.main.client.closed and await self._refresh()
@@ -260,7 +277,7 @@ class Adopted:
         for tab in list(self._book.open.values()):
             row = rows.get(tab.window_id)
             if row is None or tab.pane_id not in panes:
-                tab.lost("its pane was closed")
+                tab.lost("its pane is in another window now" if tab.pane_id in panes else "its pane was closed")
                 continue
             tab.session = row.session_name
             if tab.pane_id == row.pane and tab.size != row.size:
@@ -279,7 +296,6 @@ class Adopted:
         return True
 
     async def _adopt(self, row: PaneRow) -> None:
-        server = self.server_of(row.session)
         made = (TabRecord.load(self._folders.tab(word)) for word in row.start_command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
@@ -288,6 +304,7 @@ class Adopted:
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row, record, is_adopted=ours is None)
+        server = self.server_of(row.session)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
             read_again(tab, reason="muxwire was detached from its session")

@@ -19,7 +19,7 @@ from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_server
 from muxwire.tmux.program import program_for
-from muxwire.tmux.start import HUB, KEEPER_NAME
+from muxwire.tmux.start import HUB
 from muxwire.vt.text import one_line
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ CLIENT_CHARS = 40
 _ANSWER_SECONDS = 1.0
 # One line each: a directory may hold blanks.
 _ASKED = ("#{start_time}", f"#{{{CLIENT}}}", f"#{{{DIRECTORY}}}")
-_WINDOWS = "#{session_name} #{window_name}"
+# A format of tmux: whether a pane is muxwire's. Then its supervisor prints the mark X.
+OURS = "#{m:*7770;X;*,#{pane_start_command}}"
 
 # driven: a process uses it now; kept: only its tmux runs, and what runs in its tabs; silent: its tmux does not answer;
 # remote: a process uses it, whose tabs are all on other machines.
@@ -149,7 +150,7 @@ def _ask(one: Running, environ: Mapping[str, str]) -> subprocess.Popen[str] | No
         words = [program_for(host.listening_pid(socket), host), "-N", "-u", "-S", str(socket)]
         for line in _ASKED:
             words += ["display-message", "-p", "-t", f"={HUB}:", line, ";"]
-        words += ["list-windows", "-a", "-F", _WINDOWS]
+        words += ["list-panes", "-a", "-f", OURS, "-F", "#{window_id}"]
         return subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             errors="replace",
@@ -177,7 +178,6 @@ def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
     if len(said) < len(_ASKED):
         return Face(one.name, "", "", None, None, "silent")
     started, client, directory = said[: len(_ASKED)]
-    windows = [line.partition(" ") for line in said[len(_ASKED) :]]
-    tabs = sum(session == HUB and name != KEEPER_NAME for session, _, name in windows)
+    tabs = len(set(said[len(_ASKED) :]))
     driven = EPHEMERAL.match(one.name) is not None or named_server(folders_for(one.name, environ).lock)[0] > 0
     return Face(one.name, client, directory, float(started), tabs, "driven" if driven else "kept")

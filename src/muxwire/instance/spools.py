@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.host.folders import private_folder
+from muxwire.instance.faces import OURS
 from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.segments import Spool, spooled, spools_beside
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 NOT_KEPT = "no client was attached, and tmux did not keep the pane's output"
 # A spool's program writes within a ms of tmux; on a busy machine within seconds.
 _LOOK_SECONDS = 0.002
-# Panes of muxwire alone: their supervisor prints the mark X. A window that a person makes has no log.
-_IF_OURS = "if-shell -F '#{m:*7770;X;*,#{pane_start_command}}'"
+# A window that a person makes has no log.
+_IF_OURS = f"if-shell -F '{OURS}'"
 
 
 def spool_hooks(folders: Folders, generation: int) -> list[tuple[str, ...]]:

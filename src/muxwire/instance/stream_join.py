@@ -162,7 +162,6 @@ class StreamJoin:
         end = at + len(self._mark) if at >= 0 else len(data) - _begun(data, self._mark)
         if end:
             stream.feed(data[:end])
-        if end:
             self._looks, self._looked = 0, 0.0
         else:
             self._count_look()

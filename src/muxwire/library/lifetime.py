@@ -85,7 +85,7 @@ class ServerLifetime:
             assert isinstance(host, LocalHost)
             from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
 
-            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify)
+            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify, self._on_end)
         self._settle = partial(access.settle, folders)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks
@@ -140,7 +140,7 @@ class ServerLifetime:
                 self._note_client()
                 self.on_change()
             assert self._server is not None
-            return self._server
+            return self.running or self._server
 
     async def _start(self, start: bool) -> TmuxServer:
         """Start the server or attach to it; one that is just ending is waited for, and another started."""
@@ -194,7 +194,8 @@ class ServerLifetime:
 
     @property
     def running(self) -> TmuxServer | None:
-        return self._server if self._server is not None and not self._server.client.closed else None
+        server = self._server if self.adopted is None or self._server is None else self.adopted.main
+        return server if server is not None and not server.client.closed else None
 
     async def _run_server(self, start: bool, *, task_status: TaskStatus[TmuxServer]) -> None:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
@@ -216,7 +217,7 @@ class ServerLifetime:
 
     def _open_server(self, start: bool) -> AbstractAsyncContextManager[TmuxServer]:
         if self.adopted is not None:
-            return self.adopted.open(self._on_end)
+            return self.adopted.open()
         return self._opener(
             history_limit=self.history_limit,
             on_notification=self.notifications.notify,
@@ -232,7 +233,10 @@ class ServerLifetime:
             await self._stopped.wait()
             self._server = None
             self.notifications.end()
-            self.book.retire_all("the tmux server ended", persistent=self.access.persistent)
+            self.book.retire_all(
+                "the instance was closed" if self._closed else "the tmux server ended",
+                persistent=self.access.persistent,
+            )
 
     async def stop_server(self) -> None:
         """End the server on another machine, and every tab there; the next call starts another one."""
@@ -258,11 +262,11 @@ class ServerLifetime:
         self._stop.set()
 
     def _is_lost(self) -> bool:
-        """Whether only the connection to the server of a named instance has ended, as when a person detaches it."""
+        """Whether only the connection has ended, as when a person detaches it, to a server that outlives us."""
         return (
             self._server is not None
             and self.running is None
-            and self.access.lock is not None
+            and self.access.persistent
             and isinstance(self.host, LocalHost)
             and self.host.listening_pid(self.folders.socket_path) is not None
         )
@@ -285,7 +289,6 @@ class ServerLifetime:
                 await self._stop_server()
             if self.adopted is not None:
                 await self.adopted.aclose(hurry=bool(self.book.leaving))
-        self.book.retire_all("the instance was closed", persistent=self.access.persistent)
         if self.book.history is not None:
             with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_WAIT_SECONDS):
                 await self.book.history.flush()

@@ -142,6 +142,7 @@ class TabBook:
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.is_split = True  # its pane was moved into a window whose id is the key of another tab
         self.open[tab.key] = tab
+        self.closed.pop(tab.address, None)  # it was lost with the connection, and is found again
         if not tab.is_split:
             self.first[tab.window_id] = tab.pane_id
         # Further panes of its window may have been found again before it.

@@ -16,6 +16,7 @@ from muxwire.protocol.events import (
     SessionChanged,
     SessionRenamed,
     SessionWindowChanged,
+    SubscriptionChanged,
     UnlinkedWindowClose,
     UnlinkedWindowRenamed,
     WindowClose,
@@ -33,9 +34,22 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
+# A subscription to each pane of a person's session: the number of its first process, or how that has ended. tmux
+# compares it once a second. It says in no other way that a program has ended whose pane stays (`remain-on-exit`), or
+# that another one was started in its place (`respawn-pane`).
+PROCESS = (
+    "muxwire-process:%*:#{?pane_dead,"
+    "its program ended#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},},"
+    "#{pane_pid}}"
+)
+
 
 def follow(event: Event, book: TabBook) -> None:
     match event:
+        case SubscriptionChanged(b"muxwire-process", pane=pane, value=value):
+            known = (tab for tab in book.open.values() if tab.pane_id == pane)
+            for tab in [tab for tab in known if value != b"%d" % tab.pane.leader_pid]:
+                tab.lost("another program was started in its pane" if value.isdigit() else value.decode())
         # tmux to 3.7 reports a window that ended as %unlinked-window-close, from 3.8 on as %window-close, which is also
         # said when only another session unlinks it. And its last pane may have been moved. So tmux is asked.
         case WindowClose(window) | UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):

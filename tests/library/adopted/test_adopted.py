@@ -56,16 +56,19 @@ async def test_attached_from_the_first_use_of_a_session_on(
 
 
 async def test_the_person_detaches_us_from_a_session(person: Person, environ: dict[str, str], folder: Path) -> None:
-    """Its tabs are found anew by the next call, and their logs go on behind a gap."""
+    """Its tabs are found anew by the next call, and their logs go on behind a gap; what runs in others is heard on."""
     await person.settled()
     async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        before = await adopted.tab("three")
-        await before.execute("echo before")
+        before, work = await adopted.tab("three"), (await adopted.server()).client
+        begun = await before.execute("read go; echo before", async_=True)
+        person.detach_us("work")
+        await work.wait_closed()
+        await before.send_keys(["Enter"])
+        assert (await before.command_result(begun.command_id, wait=DEADLINE)).output == "\nbefore\n"
         person.detach_us("other")
         await before.client.wait_closed()
         person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
         await closed(before)
-        assert (await adopted.tab("one")).pane_id
         tab = await adopted.tab("three")
         assert (tab.pane_id, tab.log_path) == (before.pane_id, before.log_path)
         assert (await tab.execute("echo after; (exit 6)")).exit_code == 6
@@ -73,6 +76,30 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         assert "\nbefore\n" in content
         assert "\nafter\n" in content
         assert '"exact": false' in tab.log_path.with_suffix(".gaps").read_text()
+        begun = await tab.execute("sleep 60", async_=True)
+        for session in ("work", "other"):
+            person.detach_us(session)
+        assert "to tmux was lost" in (await tab.command_result(begun.command_id, wait=DEADLINE)).note
+        assert [row.pane_id for row in (await adopted.list_tabs()).tabs].count(tab.pane_id) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "respawn", "note"),
+    [("exit 3", False, "its program ended with status 3"), ("sleep 60", True, "another program was started")],
+)
+async def test_a_pane_that_stays_without_its_program(
+    person: Person, environ: dict[str, str], folder: Path, command: str, respawn: bool, note: str
+) -> None:
+    """`remain-on-exit` is on; a command in it ends as soon as tmux says that its shell did."""
+    await person.settled()
+    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+        tab = await adopted.tab("one")
+        result = await tab.execute(
+            command,
+            timeout=DEADLINE,
+            on_start=lambda _: respawn and person.tmux("respawn-pane", "-k", "-t", "work:one"),
+        )
+        assert (result.state, result.timed_out, note in result.note) == ("dead", False, True)
 
 
 async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:

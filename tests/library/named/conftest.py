@@ -19,7 +19,6 @@ import muxwire
 from muxwire.host.locks import named_server
 from muxwire.library.opening import own_terminals
 from tests.processes import line_of
-from tests.users import short_folder
 
 OWNER = Path(__file__).with_name("owner.py")
 NAMES = itertools.count(1)
@@ -72,9 +71,8 @@ class Instance:
 
 
 @pytest.fixture
-def instance(environ: dict[str, str]) -> Iterator[Instance]:
-    with short_folder() as folder:
-        (folder / "run").mkdir(mode=0o700)
-        made = Instance(f"n{os.getpid()}-{next(NAMES)}", folder, environ | {"XDG_RUNTIME_DIR": str(folder / "run")})
-        yield made
-        made.end()
+def instance(environ: dict[str, str], home: Path) -> Iterator[Instance]:
+    (home / "run").mkdir(mode=0o700)
+    made = Instance(f"n{os.getpid()}-{next(NAMES)}", home, environ | {"XDG_RUNTIME_DIR": str(home / "run")})
+    yield made
+    made.end()
