@@ -10,6 +10,7 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]
 import os
 import sys
+from stat import S_ISCHR
 
 from muxwire_reach import HEAD, OwnerUnreachable, connected, die_of, write_all
 
@@ -57,7 +58,7 @@ def run(words: list[str]) -> int:
     own, serves = _is_own(options), options[:1] == ["serve"]
     name = "" if own else named(options, dict(os.environ))
     try:
-        if serves and name:
+        if serves and name and not S_ISCHR(os.fstat(0).st_mode):  # no MCP client is a terminal, or /dev/null
             from muxwire_pump import pump  # late: verbs do not need it
 
             return pump(lambda: connected(name, "mcp", words, makes=True))

@@ -48,7 +48,7 @@ class Place:
         return self.home / "run" / "muxwire" / f"{name}.sock"
 
     def ended(self, name: str = "main") -> None:
-        """Return when no owner of that instance is left: it waits a little for the next client."""
+        """Return when no owner of that instance is left."""
         path, deadline = self.home / "run" / "muxwire" / f"{name}.owner", time.monotonic() + SECONDS
         while path.exists():
             assert time.monotonic() < deadline

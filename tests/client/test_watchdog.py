@@ -16,6 +16,7 @@ import pytest
 from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import (
     Process,
+    ask_tmux,
     family,
     process_table,
     remove_folder,
@@ -24,6 +25,7 @@ from muxwire.client.watchdog import (
 from muxwire.ids import pane_id
 from tests.doubles.private import Observer, open_private_tmux, start_tmux
 from tests.processes import WATCHDOG, children_of, gone, line_of, server_pid
+from tests.users import program
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
@@ -154,6 +156,10 @@ def test_a_family_is_all_descendants_and_their_sessions() -> None:
         17: Process(1, "30", "w"),
     }
     assert same_sessions(family(10, table), reused) == {}, "a later process that has a number of the family"
+
+
+def test_a_tmux_that_prints_without_end_is_not_heard_to_its_end(tmp_path: Path) -> None:
+    assert ask_tmux(str(program(tmp_path / "tmux", "#!/bin/sh\nexec yes\n")), "").startswith("y\n")
 
 
 def test_a_folder_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ HERE = {
     "library/doctor/": "examines this machine",
     "instance/orphans.py": "ends what processes of this machine have left",
     "tabs/record.py": "records of tabs stay with the process that makes them",
+    "owner/__main__.py": "an owner that cannot be reached is a process of this machine",
     "far/": "is another machine's `host`, and packs what this machine has",
     "testing/plugin.py": "tests run on this machine",
 }

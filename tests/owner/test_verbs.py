@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,11 +53,19 @@ def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
     os.close(reading)
 
 
-def test_the_first_client_after_kill_all_gives_the_instance_its_environment(user: User, tab: str) -> None:
-    """The owner lingers, for verbs that follow each other, with the environment of the client that started it."""
+def test_the_first_client_after_kill_all_gives_the_instance_what_it_has(user: User, tab: str) -> None:
+    """What no other client can give to an owner that runs; to compare environments would not show it."""
     ok(user, "kill", "--all")
-    done = run(user, "run", "echo $FOO", env=user.environ | {"FOO": "new", "MUXWIRE_TABS": "1"})
-    assert (done.stdout, run(user, "new").returncode) == (b"new\n", 1)
+    assert run(user, "run", "umask", umask=0o31).stdout == b"0031\n"
+
+
+def test_an_owner_whose_socket_was_removed_gives_the_instance_to_the_next_one(user: User, tab: str) -> None:
+    """As at the end of the user's last login."""
+    ok(user, "run", "-t", tab, "x=kept")
+    owner = user.owner
+    shutil.rmtree(user.runtime)
+    assert tab in ok(user, "ls")
+    assert (ok(user, "run", "-t", tab, "echo $x"), user.owner in {0, owner}) == ("kept\n", False)
 
 
 async def test_a_person_who_detaches_the_owner_ends_a_call_and_nothing_else(user: User, tab: str) -> None:

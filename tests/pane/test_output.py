@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
+from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.logs.store import LogStore
 from muxwire.pane.output import Reading, cut_middle, lost_words, output_range, read_output, shown_text, why_running
 from muxwire.pane.stream import PART, PaneStream
@@ -158,19 +159,20 @@ def test_equal_lines_are_told_once_where_a_text_is_too_long(text: str, most: int
     assert cut_middle(text, most, 0, len(text) + text.count("\n")) == told.replace("NOTE", note)
 
 
-async def test_what_is_lost_is_not_said_to_be_all_where_the_middle_was_left_out(
-    stream: PaneStream,
+@pytest.mark.parametrize(("size", "told"), [(50_000, "at least 50000 "), (UNKNOWN_SIZE, "some of the output may ")])
+async def test_what_is_lost_in_the_middle_is_told_also_where_that_was_left_out(
+    stream: PaneStream, size: int, told: str
 ) -> None:
     lines = b"line\r\n" * 1000
-    stream.lose(50_000)
+    stream.feed(lines)
+    stream.lose(size)
     stream.feed(lines)
     how = Reading(readable=False, drawing=True, since=0)
     clipped = await read_output(stream, 0, stream.end, how, max_chars=200)
     whole = await read_output(stream, 0, stream.end, how, max_chars=None)
-    assert (whole.lost_bytes, whole.omitted_bytes, lost_words(whole)[:12]) == (50_000, 0, "50000 bytes ")
-    assert lost_words(clipped).startswith("at least ")
+    assert (whole.lost_bytes, whole.omitted_bytes, lost_words(size)[: len(told)]) == (size, 0, told)
     assert "has what is left of them" in clipped.text
-    assert 0 < clipped.lost_bytes <= 50_000
+    assert clipped.lost_bytes == UNKNOWN_SIZE
 
 
 @pytest.mark.parametrize(

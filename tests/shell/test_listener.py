@@ -30,7 +30,7 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import Foreground, Judgement, Waiting
 from muxwire.shell.session import ShellSession
-from tests.shell.driven import ENDED, NESTED_PID, PID, RUNNING, Driven, inner, reached
+from tests.shell.driven import ENDED, NESTED_PID, NONCE, PID, RUNNING, Driven, inner, osc, reached
 
 OTHER_PID = 4444
 LATER = 60.0
@@ -238,6 +238,13 @@ def refused(state: State, program: str = "", **seen: Any) -> Refuse:
     [
         (STARTING, refused("dead"), "ended by its start-up files", "--shell", "dead"),
         ((Driven.exit,), refused("dead"), "ended by its start-up files with status 3", "`shell`", "dead"),
+        (
+            (lambda driven: driven.feed(osc(f"X;{NONCE};139")),),
+            refused("dead"),
+            "program has ended with status 139",
+            "create_tab",
+            "dead",
+        ),
         ((Driven.prompt, Driven.exit), refused("dead"), "program has ended with status 3", "create_tab", "dead"),
         (HUNG_UP, refused("dead"), "the tab was closed", "create_tab", "dead"),
         (RUNNING, refused("running", machine="box"), "box does not answer", "link is up", "running"),

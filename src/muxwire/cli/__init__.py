@@ -42,9 +42,16 @@ def main(connection: socket.socket, words: Sequence[str], answering: Answering, 
     from muxwire.cli.console import Console, RunsThere
 
     def opened(given: Mapping[str, typing.Any]) -> AbstractAsyncContextManager[Terminals]:
+        # Late: help needs nothing of these.
         if hands_over and "name" in given:
+            from muxwire.host.folders import folders_for
+            from muxwire.host.local import LocalHost
+            from muxwire.tmux.program import server_pid
+
+            # If the socket of its tmux was removed it is made anew, which is how the client sees that it runs.
+            server_pid(folders_for(given["name"], os.environ), LocalHost(os.environ))
             raise RunsThere(given["name"])
-        from muxwire.library.opening import own_terminals  # late: help needs nothing of the library
+        from muxwire.library.opening import own_terminals
 
         return own_terminals(**given)
 

@@ -72,8 +72,9 @@ def choose_instance(
         running = [one for one in faces.all_running(console.environ) if looks or not EPHEMERAL.match(one.name)]
         arguments.name = only_one(console, running)
         if not arguments.name:
-            names = ", ".join(one.name for one in running)
-            raise InvalidArgument(f"several instances run: {names}", remedy="choose one with --name NAME")
+            raise InvalidArgument(
+                f"several instances run: {', '.join(one.name for one in running)}", remedy="choose one with --name NAME"
+            )
 
 
 def only_one(console: Console, running: Sequence[Running]) -> str:

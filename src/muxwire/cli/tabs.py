@@ -14,6 +14,7 @@ from muxwire.cli.connect import (
     on_terminals,
     only_one,
 )
+from muxwire.cli.console import RunsThere
 from muxwire.cli.instances import instance_lines
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, machine, names_tab, of, words_after, words_of
 from muxwire.cli.printing import table
@@ -111,8 +112,11 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
             if not EPHEMERAL.match(arguments.name):
                 raise
             said = f"{error}\n  {error.remedy}"
-    lines = instance_lines(arguments.faces, console.colours(plain=arguments.no_colours))
-    console.tell(arguments, {"instances": arguments.faces, "tabs": [], "sessions": []}, lines)
+    console.tell(
+        arguments,
+        {"instances": arguments.faces, "tabs": [], "sessions": []},
+        instance_lines(arguments.faces, console.colours(plain=arguments.no_colours)),
+    )
     if not arguments.json:
         console.warn(f"muxwire: {said}")
     return 0
@@ -194,10 +198,11 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
     choose_instance(console, arguments)
     try:
         await on_terminals(_close, makes=True)(console, arguments)
-    except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
+    except Exception as error:
         # What runs in it cannot be known then.
-        if not arguments.force:
-            error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
+        if not arguments.force or isinstance(error, RunsThere):
+            if isinstance(error, TmuxUnavailable | InstanceUnavailable | ConnectionClosed):
+                error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
             raise
         console.warn(f"muxwire: {error}; it is ended without closing its tabs first")
         console.tell(arguments, {"closed": []})

@@ -205,7 +205,7 @@ def ask_tmux(tmux: str, path: str, *command: str) -> str:
     output, deadline = b"", time.monotonic() + _TMUX_TIMEOUT_S
     readable = select.poll()
     readable.register(reader, select.POLLIN)
-    while readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
+    while time.monotonic() < deadline and readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
         data = os.read(reader, _READ_BYTES)
         output += data
         if not data:

@@ -14,6 +14,7 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from pwd import getpwuid
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ELSEWHERE, InstanceUnavailable, cannot
@@ -134,7 +135,8 @@ def folders_for(
 ) -> Folders:
     """Choose the directories of `instance` from the environment; nothing is made yet.
 
-    A relative path in a variable of XDG is ignored, as the XDG Base Directory Specification has it.
+    A relative path in HOME or in a variable of XDG is ignored, as the XDG Base Directory Specification has it for the
+    latter: an owner works in another directory than its clients.
     """
     runtime_home = Path(environ.get("XDG_RUNTIME_DIR", ""))
     if runtime_home.is_absolute() and runtime_home.is_dir():
@@ -147,7 +149,8 @@ def folders_for(
         memory = MEMORY / runtime.name if shared else runtime
     if state_dir is None:
         given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), Path(environ.get("XDG_STATE_HOME", ""))
-        home = Path(environ.get("HOME") or Path.home())
+        home = Path(environ.get("HOME", ""))
+        home = home if home.is_absolute() else Path(getpwuid(os.getuid()).pw_dir)
         state_dir = Path(given) if given else (xdg if xdg.is_absolute() else home / ".local" / "state") / "muxwire"
     return Folders(runtime=runtime, memory=memory, state=state_dir.absolute(), instance=instance, adopted=adopted)
 

@@ -54,10 +54,11 @@ class InstanceLock:
             if not locked(self.descriptor):
                 return False
             self.held = True
-            owner = named_process(os.getpid()) | {"socket": self._socket}
             with suppress(OSError):  # a full disk: the text is for `named_server` alone
                 os.ftruncate(self.descriptor, 0)
-                os.pwrite(self.descriptor, json.dumps(owner).encode(), 0)
+                os.pwrite(
+                    self.descriptor, json.dumps(named_process(os.getpid()) | {"socket": self._socket}).encode(), 0
+                )
         return self.held
 
     async def take_soon(self) -> bool:

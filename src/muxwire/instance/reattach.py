@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -212,7 +213,7 @@ def _read_again(tab: Tab, start: int) -> list[Mark]:
     """The marks since that offset."""
     end = tab.pane.stream.end
     marks: list[Mark] = []
-    with log_read.LogFileReader(tab.log_path) as log:
+    with suppress(OSError), log_read.LogFileReader(tab.log_path) as log:
         for first, last in log.ranges:  # a mark is never made of bytes from both sides of a hole
             at, stop = max(first, start), min(last, end)
             scanner = MarkScanner(at)

@@ -6,6 +6,8 @@ import gc
 import importlib
 import os
 import pkgutil
+import select
+import signal
 import sys
 from contextlib import suppress
 from functools import partial
@@ -16,17 +18,23 @@ import anyio.to_thread
 
 import muxwire
 from muxwire.errors import unwrapped
+from muxwire.host.folders import folders_for
+from muxwire.host.locks import named_server
+from muxwire.host.processes import arguments, signal_process
 from muxwire.library.opening import own_terminals
 from muxwire.owner.server import Owner, listen
 from muxwire_reach import READY, runtime_folder
 
 # What a call may import late. A module that is loaded after an upgrade would be of another version than the rest.
 _NEEDED = ("cli", "far", "host", "instance", "library", "logs", "mcp", "operations", "shell", "tabs", "tmux", "vt")
+# An owner that is told to end needs some tenths of a second; one that is stopped does not end.
+_END_SECONDS = 10.0
 
 
 async def own(name: str) -> None:
     """Serve the instance until the owner's life is over."""
     path = Path(runtime_folder()) / f"{name}.owner"
+    end_unreachable(name)
     async with own_terminals(name) as terminals:
         owner = Owner(terminals, path, listen(path))
         os.chdir("/")  # no file system is kept busy
@@ -35,6 +43,20 @@ async def own(name: str) -> None:
             tasks.start_soon(partial(anyio.to_thread.run_sync, _import_all, abandon_on_cancel=True))
             await owner.serve()
             tasks.cancel_scope.cancel()
+
+
+def end_unreachable(name: str) -> None:
+    """End an owner that runs while its socket was removed, as at the end of the user's last login; nothing is lost.
+
+    This process was started because no owner could be reached, so one that has the instance's lock never will be.
+    """
+    folders = folders_for(name, os.environ)
+    pid, socket = named_server(folders.lock)
+    if not folders.differs(socket) and "muxwire.owner" in arguments(pid):
+        with suppress(OSError):  # it has ended
+            ended = os.pidfd_open(pid)
+            signal_process(pid, signal.SIGTERM)
+            select.select((ended,), (), (), _END_SECONDS)
 
 
 def _import_all() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, nullcontext
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from muxwire.mcp.server import offered
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.offer import Offer
@@ -34,14 +34,9 @@ def read_serve(*words: str) -> tuple[Serving, float]:
 
 async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.socket) -> None:
     """Serve MCP on a connection until its client hangs up."""
-
-    @asynccontextmanager
-    async def shared() -> AsyncIterator[Terminals]:
-        yield terminals
-
     # What an agent has left running goes on when it ends. For the moment in which its calls are cancelled, a call that
     # another agent cancels would leave its command too.
-    lazy = LazyTerminals(shared, lambda: terminals if terminals.runs else None)
+    lazy = LazyTerminals(lambda: nullcontext(terminals), lambda: terminals if terminals.runs else None)
     with ExitStack() as left:
         leave = partial(terminals.leave_running, left)
         await serve_connection(offer, lazy, connection.fileno(), connection.fileno(), leave)

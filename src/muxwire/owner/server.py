@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import stat
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, final
 
 import anyio
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("muxwire")
 # How many clients may wait to be accepted: scripts start many at once.
 _BACKLOG = 128
-# How long an owner without a tmux and without a client waits for the next one: verbs of one script follow each other.
-LINGER_SECONDS = 2.0
+# How long a new owner waits for its first client, which has started it and connects at once, unless it was killed.
+_FIRST_SECONDS = 2.0
 # After an accept that failed, because too many files are open.
 _AGAIN_SECONDS = 0.1
 
@@ -66,31 +66,26 @@ async def answering(terminals: Terminals) -> AsyncIterator[None]:
     The socket is in the instance's own directory, and goes with that; where none can be made, nobody is answered.
     """
     path = terminals.folders.runtime / terminals.folders.instance / "owner"
-    listener = None
-    if terminals.role != "adopted":  # at a person's server nothing is made that is not needed
-        with suppress(OSError, MuxwireError):
-            terminals.folders.prepare()
-            listener = listen(path)
-    if listener is None:
-        yield
-        return
-    with listener:  # closed once nobody accepts: see `Owner.serve`
+    with ExitStack() as closed_last:  # once nobody accepts: see `Owner.serve`
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(Owner(terminals, path, listener, lives=False).answer)
-            try:
-                yield
-            finally:
-                tasks.cancel_scope.cancel()
+            if terminals.role != "adopted":  # at a person's server nothing is made that is not needed
+                with suppress(OSError, MuxwireError):
+                    terminals.folders.prepare()
+                    listener = closed_last.enter_context(listen(path))
+                    tasks.start_soon(Owner(terminals, path, listener, lives=False).answer)
+            yield
+            tasks.cancel_scope.cancel()
 
 
 @final
 class Owner:
     """One process for one instance: its terminals, and the clients that share them.
 
-    It lives as long as its tmux does, or a client is here, and LINGER_SECONDS more; a signal ends it at once, and so
-    does a client of a newer version that is the only one, which then starts an owner of its own. Without a tmux one
-    with another environment does so too: the next tmux is to have that. In each case a tmux that runs is left, with all
-    that runs there, and calls that are under way end with an error.
+    It lives as long as its tmux does, or a client is here, and no longer: the next tmux is to have the environment, the
+    umask and the limits of the client that starts it, and these are what an owner has from the client that started it.
+    A signal ends it at once, and so does a client of a newer version that is the only one, which then starts an owner
+    of its own. In each case a tmux that runs is left, with all that runs there, and calls that are under way end with
+    an error, which their clients make: an owner that ends says nothing more.
     """
 
     def __init__(self, terminals: Terminals, path: Path, listener: socket.socket, *, lives: bool = True) -> None:
@@ -100,10 +95,8 @@ class Owner:
         self._path = path
         self._inode = path.stat().st_ino
         self._listener = listener
-        self._clients = 0
-        self._first: Mapping[str, str] = {}  # the environment of the first client, which this process has
+        self._clients = set[socket.socket]()
         self._serving = anyio.CancelScope()
-        self._lingering: asyncio.TimerHandle | None = None
 
     async def serve(self) -> None:
         """Serve clients until the owner's life is over."""
@@ -111,7 +104,7 @@ class Owner:
         self.terminals.on_change(self._look)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._end)
-        self._look()
+        loop.call_later(_FIRST_SECONDS, self._look)
         with self._serving:
             await self.answer()
         # Not before: asyncio would take the next descriptor with this number for one that it watches already, and never
@@ -133,11 +126,9 @@ class Owner:
     # Its life.
 
     def _look(self) -> None:
-        """End in a while, if nobody needs this process; not, if somebody does again."""
-        if self._lingering is not None:
-            self._lingering.cancel()
-        if self._lives and not (self._clients or self.terminals.runs or self._serving.cancel_called):
-            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end)
+        """End, if nobody needs this process."""
+        if self._lives and not (self._clients or self.terminals.runs):
+            self._end()
 
     def _end(self) -> None:
         """Leave the name to the next owner; not twice."""
@@ -145,8 +136,10 @@ class Owner:
             with suppress(OSError):
                 self._remove_files()
             self.terminals.leave_running()
+            for client in self._clients:
+                with suppress(OSError):  # it has gone
+                    client.shutdown(socket.SHUT_WR)
             self._serving.cancel()
-            self._look()
 
     def _remove_files(self) -> None:
         """Leave nothing of ours in the run directory but a log that says something.
@@ -165,8 +158,7 @@ class Owner:
     # Its clients.
 
     async def _accept(self, connection: socket.socket) -> None:
-        self._clients += 1
-        self._look()
+        self._clients.add(connection)
         try:
             with connection:
                 await self._serve(connection)
@@ -175,7 +167,7 @@ class Owner:
         except Exception as error:  # noqa: BLE001 - it is no other client's
             _LOG.exception("a client's call has failed", exc_info=unwrapped(error))
         finally:
-            self._clients -= 1
+            self._clients.remove(connection)
             self._look()
 
     async def _serve(self, connection: socket.socket) -> None:
@@ -186,9 +178,7 @@ class Owner:
         if hello is None:
             connection.send(REFUSED)
             return
-        self._first = self._first or hello.environ
-        needs_other = hello.environ != self._first and not self.terminals.runs
-        if self._lives and self._clients == 1 and (needs_other or is_newer(hello.version, __version__)):
+        if self._lives and len(self._clients) == 1 and is_newer(hello.version, __version__):
             self._end()
             return
         here = self.terminals.folders

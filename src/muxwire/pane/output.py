@@ -19,6 +19,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from muxwire.errors import TabUnavailable, ungrouped
+from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.results import ExecutionResult
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import SILENT_SECONDS
@@ -75,8 +76,8 @@ _CHARACTER_REACH = 3
 class OutputText:
     """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more.
 
-    `omission`: from where to where in the text it says that something was left out. `note` says what a reader of the
-    text does not see in it.
+    `lost_bytes` is UNKNOWN_SIZE if it is not known how many, or whether any. `omission`: from where to where in the
+    text it says that something was left out. `note` says what a reader of the text does not see in it.
     """
 
     text: str
@@ -84,9 +85,6 @@ class OutputText:
     lost_bytes: int
     note: str = ""
     omission: tuple[int, int] = (0, 0)
-
-
-_NOTHING = OutputText("", 0, 0)
 
 
 # Not frozen: some fifteen such values are made for each command, and to make a frozen one takes three times as long.
@@ -146,7 +144,7 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
     """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
     size, before, first = end - begin, b"", begin
     if not size:
-        return _NOTHING
+        return OutputText("", 0, 0)
     whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.knows_screens else 0)
     is_whole = whole_max is None or size <= whole_max
     if is_whole:
@@ -178,7 +176,8 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
         alternate = how.knows_screens and await _on_alternate(stream, how.since, end - span, tail_raw)
         tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours), alternate=alternate)
     assert max_chars is not None
-    return _clip(head, tail, begin + lost, end, max_chars, lost)
+    gap = UNKNOWN_SIZE if begin < stream.whole_from <= end else 0
+    return _clip(head, tail, begin + lost, end, max_chars, lost or gap)
 
 
 async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: bytes) -> bool:
@@ -337,7 +336,6 @@ async def result_of(
         execution.delivered(end)
     if not running:
         pane.session.told_of(execution)
-    state = pane.state_after(execution)
     why, notes = _notes(execution, pane, text)
     return ExecutionResult(
         command_id=execution.command_id,
@@ -345,7 +343,7 @@ async def result_of(
         exit_code=execution.exit_code,
         timed_out=execution.timed_out,
         duration_ms=round(execution.lasted(time.monotonic()) * 1000, 3),
-        state=state,
+        state=pane.state_after(execution),
         cwd=execution.cwd,
         from_byte=begin,
         next_byte=end,
@@ -384,10 +382,11 @@ def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tup
     return why, [note for note in notes if note]
 
 
-def lost_words(text: OutputText) -> str:
-    """What is lost of an output. It is not known how much is lost of what was left out."""
-    count = f"at least {text.lost_bytes}" if text.omitted_bytes else str(text.lost_bytes)
-    return f"{count} bytes of the output are lost: neither memory nor the log holds them"
+def lost_words(size: int) -> str:
+    """What is lost of an output. It is not known how much is lost of what was left out, or while nobody read."""
+    if size > UNKNOWN_SIZE:
+        return f"at least {size} bytes of the output are lost: neither memory nor the log holds them"
+    return "some of the output may be lost: muxwire was not connected to the terminal for a moment"
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
@@ -400,7 +399,7 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str
 
     why, notes = why_running(execution, pane.stream.shown_end, after)
     if text.lost_bytes:
-        notes.append(lost_words(text))
+        notes.append(lost_words(text.lost_bytes))
     if text.note:
         notes.append(text.note)
     return why, notes
@@ -440,7 +439,7 @@ class LiveOutput:
                 self._stop_at = self._stream.end
                 self._stream.wake()
         if self._lost:
-            self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
+            self._execution.explain(lost_words(self._lost))
         return waited
 
     async def _run(self) -> None:

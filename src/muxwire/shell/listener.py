@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import TabUnavailable
-from muxwire.shell.execution import HUNG_UP
+from muxwire.shell.execution import HUNG_UP, SIGNAL_STATUS
 from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
@@ -310,7 +310,10 @@ def refusal(
     program = program or "a program"
     if state == "dead":
         status = f" with status {session.exit_status}" if session.exit_status is not None else ""
-        began = session.hung_up or session.shell is None or session.prompt_end >= 0 or session.current is not None
+        began = (
+            session.hung_up or session.shell is None or session.prompt_end >= 0 or session.current is not None
+            or (session.exit_status or 0) > SIGNAL_STATUS  # a signal is not what start-up files end a shell by
+        )  # fmt: skip
         what = "the tab's program has ended" if began else "the shell was ended by its start-up files"
         return TabUnavailable(
             HUNG_UP if session.hung_up else what + status,

@@ -128,7 +128,7 @@ def kept_log_name(folder: Path, name: str) -> str:
     """The name that a tab's log was given first, which is `name` if it is new: its pane may have moved since."""
     try:
         return (folder / _LOG).read_text() or name
-    except OSError:
+    except (OSError, ValueError):
         with suppress(OSError):
             write_private(folder / _LOG, name.encode())
         return name

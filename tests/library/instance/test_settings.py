@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
+from pwd import getpwuid
 
 import pytest
 
 import muxwire
+from muxwire.host.folders import folders_for
 
 
 async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str, str]) -> None:
@@ -44,7 +47,9 @@ async def test_a_restricted_shell_is_refused(tmp_path: Path, environ: dict[str, 
 async def test_a_relative_directory_is_no_other_place_in_each_directory(
     folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """XDG has one ignored; with ours, or TMPDIR, the path is that of the moment: tmux itself runs elsewhere."""
+    """XDG has one ignored, so HOME too; with ours, or TMPDIR, the path is that of the moment: tmux runs elsewhere."""
+    known = Path(getpwuid(os.getuid()).pw_dir, ".local", "state", "muxwire")
+    assert {folders_for("n", {"HOME": value}).state for value in ("", "home")} == {known}
     here = folder / "here"
     (here / "run").mkdir(parents=True)
     monkeypatch.chdir(here)

@@ -14,7 +14,6 @@ from muxwire.library.opening import own_terminals
 
 async def main(name: str, state: str, *commands: str) -> None:
     async with own_terminals(name, state_dir=state) as terminals:
-        assert terminals.role == "owner", terminals.role
         for command in commands:
             tab = await terminals.create_tab(name=f"tab {command[:8]}")
             result = await tab.execute(command, async_=True)

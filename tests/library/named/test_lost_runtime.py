@@ -25,7 +25,6 @@ async def test_the_next_process_finds_the_server_and_its_tabs(instance: Instance
         await server.start_process("sh -c 'while :; do echo tick; sleep 0.1; done'", ready="tick")
     log_out(instance)
     async with instance.open() as terminals:
-        assert terminals.role == "owner"
         found = await terminals.tab("kept")
         assert (found.pane_id, found.strip_ansi, (await found.execute("pwd")).output) == (tab.pane_id, True, "/usr\n")
         end = server.next_byte

@@ -8,6 +8,7 @@ import signal
 import time
 from types import SimpleNamespace
 
+import anyio
 import pytest
 
 import muxwire
@@ -174,12 +175,12 @@ async def test_a_name_that_is_none(name: str) -> None:
             pass
 
 
-async def test_a_pane_whose_pipe_a_person_has_closed_is_a_tab_again(instance: Instance) -> None:
+async def test_a_pane_whose_pipe_or_log_is_gone_is_a_tab_again(instance: Instance) -> None:
     async with instance.open() as first:
         tab = await first.create_tab()
-        await tab.execute("true")
     instance.tmux("pipe-pane", "-t", tab.pane_id)
+    await anyio.run_process(["ln", "-sf", "/nowhere", tab.log_path])  # a link is not followed
+    (tab.runner.folder / "log").write_bytes(b"\xff")
     instance.tmux("send-keys", "-t", tab.pane_id, "echo betw''een", "Enter")
     async with instance.open() as second:
         assert (await (await second.tab(tab.window_id)).execute("echo after")).output == "after\n"
-        await second.close_tab(tab.window_id)
