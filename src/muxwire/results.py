@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 class OnScreen:
     """What a result has where a program is on the alternate screen: its rows down to the last that is not blank.
 
-    `cursor`: where the cursor is on it, unless that is hidden.
+    `cursor`: where the cursor is on it, unless that is hidden. `note`, of every result: a sentence on what is unusual,
+    "" if nothing is.
     """
 
     screen: str = ""
     cursor: Cursor | None = None
+    note: str = field(default="", metadata=NAMES_VERBS)
 
 
 @final
@@ -61,7 +63,6 @@ class ExecutionResult(OnScreen):
     running: bool = False
     omitted_bytes: int = 0
     signal_sent: str = ""
-    note: str = field(default="", metadata=NAMES_VERBS)
     script_path: str = ""
     started_in: str = field(default="", metadata=NEVER)
     omission: tuple[int, int] = field(default=(0, 0), metadata=NEVER)
@@ -86,6 +87,7 @@ class CommandInfo:
 class ProcessStart(OnScreen):
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 
+    A wait for `ready` also ends when the program asks something: then `state` is `interactive`.
     `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
     `command_id` is "" if the text was only typed. `ended`: it does not run any more. `screen`, `cursor`: as of an
     `ExecutionResult`.
@@ -94,7 +96,7 @@ class ProcessStart(OnScreen):
     started: bool
     from_byte: int = field(metadata=NEVER)
     ready: bool | None
-    state: State = field(metadata=only(lambda start: start.ended))
+    state: State = field(metadata=only(lambda start: start.ended or start.state == "interactive"))
     command_id: str = ""
     output: str = ""
     exit_code: int | None = None
@@ -136,8 +138,8 @@ class KeysSent(OnScreen):
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
     Where an answer was waited for, `output` is what was shown since the keys, `next_byte` follows it, and
     `outcome` says why it ended: `met`, `ended` (the command, or the last line; `exit_code`, None if none ran),
-    `timed_out`, `closed`; `silent`: a text that reads like a question stands there, and whether its program waits
-    cannot be seen (over ssh, in a container).
+    `timed_out`, `closed`; `asks`: the program asks something, and what was wanted did not come; `silent`: a text that
+    reads like a question stands there, and whether its program waits cannot be seen (over ssh, in a container).
     `screen`, `cursor`: as of an `ExecutionResult`.
     `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out, so the
     first is empty if the result of the command has told it; `output` is then what came after the last.
@@ -148,9 +150,8 @@ class KeysSent(OnScreen):
     sent: int = field(metadata=NEVER)
     pane: str = field(metadata=NEVER)
     next_byte: int
-    note: str = field(default="", metadata=NAMES_VERBS)
     output: str = ""
-    outcome: Literal["met", "ended", "silent", "timed_out", "closed"] | None = None
+    outcome: Literal["met", "ended", "silent", "asks", "timed_out", "closed"] | None = None
     state: State | None = field(
         default=None, metadata=only(lambda sent: sent.state and (sent.outcome, sent.state) != ("ended", "prompt"))
     )
@@ -164,19 +165,21 @@ class KeysSent(OnScreen):
 class WaitOutcome(OnScreen):
     """`wait_for`: `outcome` says why the wait has ended, and `which` in which tab, as the caller named it.
 
+    `state`: what the only tab, or `which`, does now, if what is wanted may still come.
     `match` is the text that matched, or what else was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`: after
     `prompt` the shell's `$?`, after `exit` how the tab's program ended; None if that is not known. `matched_at_entry`:
     it was there before the call. `next_byte` follows the match. `tail` is the last text since where the wait began.
     `screen` and `cursor` are those of the only tab, or of `which`, as of an `ExecutionResult`.
     """
 
-    outcome: Literal["met", "timed_out", "closed"]
+    outcome: Literal["met", "asks", "timed_out", "closed"]
     which: str
     next_byte: int
     tail: str
     match: str = ""
     matched_at_entry: bool = False
     exit_code: int | None = None
+    state: State | None = None
 
 
 @final

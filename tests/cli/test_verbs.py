@@ -72,6 +72,7 @@ def test_exit_codes(place: Place, tab: str) -> None:
         (("wait", "-t", gone, "--until", "never"), 1),
         (("send-keys", "-t", tab, "false", "Enter", "--until", "never", "--wait", "20"), 1),
         (("send-keys", "-t", tab, "--answer", "nothing asks"), 1),
+        (("send-keys", "-t", tab, "sh -c 'read -p \"ok? \" x'", "Enter", "--until", "never", "--wait", "20"), 125),
         (("snapshot", "-t", "nosuchtab"), 1),
         (("kill", "nosuchtab"), 1),
         (("nonsense",), 2),

@@ -86,11 +86,6 @@ async def test_what_can_never_be_waited_for_is_refused(wanted: Wait) -> None:
         await Wanted.of(wanted)
 
 
-async def test_a_wait_without_a_condition_is_for_silence(printer: Printer) -> None:
-    quiet = await printer.tab.wait_for(timeout=DEADLINE)
-    assert (quiet.outcome, quiet.match) == ("met", "idle")
-
-
 async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) -> None:
     end = await printer.printed(b"one two\r\n")
     there = await printer.wait(until="one")
@@ -154,6 +149,8 @@ async def test_a_needle_anywhere_in_a_lot_of_output(printer: Printer) -> None:
 
 async def test_silence_is_counted_from_the_call_and_from_every_byte(printer: Printer) -> None:
     await printer.printed(b"before\r\n")
+    quiet = await printer.tab.wait_for(timeout=DEADLINE)  # without a condition
+    assert (quiet.outcome, quiet.match) == ("met", "idle")
     results: list[tuple[WaitOutcome, float]] = []
 
     async def wait() -> None:
@@ -220,19 +217,20 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals, t
     asked = await terminals.wait_for([tab.window_id], until="starting", timeout=DEADLINE)
     assert asked.outcome == "met"
     assert asked.next_byte >= running.from_byte
-    nothing = await terminals.wait_for([tab.window_id], until="finished", timeout=0.0)
-    assert nothing.outcome == "timed_out"  # the text of the command is not its output
+    # The text of the command is not its output.
+    assert (await terminals.wait_for([tab.window_id], until="finished", timeout=0.0)).outcome == "timed_out"
     await tab.send_keys(["go", "Enter"])
     assert (await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)).outcome == "met"
 
 
 async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:
-    with pytest.raises(InvalidArgument, match="the output has offsets 0 to"):
-        await printer.wait(until="x", from_byte=printer.tab.next_byte + 1)
-    with pytest.raises(InvalidArgument, match="marks its prompts"):
-        await printer.wait(prompt=True)
-    with pytest.raises(InvalidArgument, match=f"{printer.tab.key} runs no shell that marks its prompts"):
-        await printer.terminals.wait_for([printer.tab.window_id] * 2, prompt=True)
+    for named, said, asked in (
+        ([printer.tab.key], "the output has offsets 0 to", {"until": "x", "from_byte": printer.tab.next_byte + 1}),
+        ([printer.tab.key], "this tab runs no shell that marks its prompts", {"prompt": True}),
+        ([printer.tab.key] * 2, f"{printer.tab.key} runs no shell that marks its prompts", {"prompt": True}),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            await printer.terminals.wait_for(named, **asked)
 
 
 async def test_a_line_that_the_terminal_wrapped_is_one_line(printer: Printer) -> None:
@@ -251,3 +249,22 @@ async def test_the_end_of_the_program(printer: Printer) -> None:
     for wanted in ({"exit": True}, {"until": "READY", "from_byte": 0}):
         late = await printer.wait(**wanted)
         assert (late.outcome, late.matched_at_entry) == ("met", True)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "read -p 'A? ' a; read -p 'B? ' b; echo do''ne",
+        "sh -c 'read -p \"A? \" a; read -p \"B? \" b'; echo do''ne",
+    ],
+)
+async def test_a_wait_for_text_ends_when_the_program_asks(tab: Tab, asks: str) -> None:
+    """Of the shell itself too. What a result has told ends no other wait, which says it at its end."""
+    began = await tab.start_process(asks, ready="done", ready_timeout=DEADLINE)
+    assert (began.ready, began.state, "waits for a line" in began.note) == (False, "interactive", True), began
+    told = await tab.send_keys(["x", "Enter"], until="done", wait=DEADLINE)
+    assert (told.outcome, told.state, told.output, told.note) == ("asks", "interactive", "x\nB? ", began.note), told
+    late = await tab.wait_for(until="done", timeout=0.0)
+    assert (late.outcome, late.state, late.note) == ("timed_out", "interactive", began.note), late
+    assert (await tab.send_keys(["y", "Enter"], wait=DEADLINE)).outcome == "ended"
+    assert (await tab.send_keys([asks, "Enter"], until="done", wait=DEADLINE)).outcome == "asks"

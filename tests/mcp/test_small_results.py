@@ -30,7 +30,7 @@ async def test_a_result_has_no_more_than_what_it_says() -> None:
         assert {*asked} == {"output", "duration_ms", "command_id", "state", "running", "next_byte", "note"}
         sent = await agent.call("send_keys", keys=["it", "Enter"], wait_ms=WAIT_MS)
         assert {*sent} == {"next_byte", "output", "outcome", "exit_code"}
-        assert {*await agent.call("start_process", command="cat")} == {"started", "command_id"}
+        assert {*await agent.call("start_process", command="sleep 1000")} == {"started", "command_id"}
         await agent.call("create_tab")
         late = await agent.call("execute_command", command="sleep 1000", timeout_ms=500)
         assert late["timed_out"]

@@ -134,6 +134,8 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "a prompt beside a timer": (pane(RAW, program(POLL_BRIEF_MORE, JOIN)), STILL_TEXT, "raw"),
     "a line editor whose prompt is not seen to stand there": (
         pane(RAW, program(POLL_BRIEF_MORE)), replace(STILL_BLANK, editor=True), "raw"),
+    "the same of a thread, beside an idle one and a loop of events": (
+        pane(RAW, program(POLL_SOCKETS, JOIN, POLL_BRIEF_MORE)), replace(STILL_BLANK, editor=True), "raw"),
     "without a question": (pane(RAW, program(POLL_BRIEF_MORE, JOIN)), STILL_BLANK, ""),
     "in line mode": (pane(LINES, program(POLL_BRIEF_MORE)), STILL_TEXT, ""),
     "a thread that looks, beside a loop of events": (

@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
-    from muxwire.results import KeysSent
+    from muxwire.results import KeysSent, WaitOutcome
 
 # One byte more than a call takes, so that too much is an error and not cut.
 _PASTE_MAX = (4 << 20) + 1
 # As timeout(1).
 TIMED_OUT = 124
+# As of a `muxwire run` whose command is not over.
+ASKS = 125
 # The most events of one call of `watch_events`.
 _EVENTS = 1000
 
@@ -90,7 +92,7 @@ def add(verbs: Verbs) -> None:
         summary="wait until a tab shows or does something",
         example="muxwire wait build --until passed --timeout 60",
         details="Without a condition: for half a second without output. Exit codes: 0 if a condition was met, 124 if "
-        "none was met in time, 1 if none can be met any more.",
+        "none was met in time, 125 if the program asks something first, 1 if none can be met any more.",
     )
     add_verb(
         verbs,
@@ -130,18 +132,21 @@ async def _send_keys(console: Console, terminals: Terminals, arguments: argparse
         await console.write_soon(said.encode("utf-8", "surrogateescape"))
     _report(console, sent, arguments)
     waits = any(given[one.name] for one in parameters(Conditions))
-    is_unmet = sent.outcome in ("timed_out", "closed") or (sent.outcome == "ended" and waits)
+    is_unmet = sent.outcome in ("timed_out", "closed", "asks") or (sent.outcome == "ended" and waits)
     failed = FAILED if given["answers"] and not sent.asked else 0
     return _unmet(console, arguments, sent.outcome, arguments.wait or DEFAULT_WAIT) if is_unmet else failed
 
 
 def _unmet(console: Console, arguments: argparse.Namespace, outcome: str | None, seconds: float) -> int:
     """Say why no condition was met, unless a document has said it; the exit code."""
-    is_late = outcome == "timed_out"
-    why = f"was met within {seconds:g} s" if is_late else "can be met any more: what ran in the tab has ended"
+    known = {
+        "timed_out": (f"was met within {seconds:g} s", TIMED_OUT),
+        "asks": ("was met: the program asks something first", ASKS),
+    }
+    why, code = known.get(outcome or "", ("can be met any more: what ran in the tab has ended", FAILED))
     if not arguments.json:
         console.warn(f"muxwire: no condition {why}")
-    return TIMED_OUT if is_late else FAILED
+    return code
 
 
 async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -154,7 +159,7 @@ async def _paste(console: Console, terminals: Terminals, arguments: argparse.Nam
     return _report(console, await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 
 
-def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> int:
+def _report(console: Console, sent: KeysSent | WaitOutcome, arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.document(sent)
     elif sent.note:
@@ -164,9 +169,8 @@ def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> 
 
 async def _wait(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     outcome = await terminals.wait_for(arguments.targets or [ACTIVE], **words_of(Wait, arguments))
-    if arguments.json:
-        console.document(outcome)
-    elif outcome.outcome == "met":
+    _report(console, outcome, arguments)
+    if outcome.outcome == "met" and not arguments.json:
         # A regex matches what the program wrote, where a terminal may find orders to it.
         console.say(*map(str if console.sizes[STDOUT] is None else one_line, outcome.match.split("\n")))
     return 0 if outcome.outcome == "met" else _unmet(console, arguments, outcome.outcome, arguments.timeout)

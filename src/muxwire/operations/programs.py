@@ -116,5 +116,7 @@ class WaitFor(Looking, catalogue.Wait):
             step.say(stdout=outcome.match)
         else:
             step.say(output=outcome.tail)
-            ended = f"{tab.key} ended: {tab.end_reason or 'its program did'}"
-            step.end("failed", ended if outcome.outcome == "closed" else f"not met within {said}")
+            why = {
+                "closed": f"{tab.key} ended: {tab.end_reason or 'its program did'}", "asks": "it asks something first"
+            }.get(outcome.outcome, f"not met within {said}")  # fmt: skip
+            step.end("failed", with_note(why, outcome.note))

@@ -389,15 +389,18 @@ def lost_words(size: int) -> str:
     return "some of the output may be lost: muxwire was not connected to the terminal for a moment"
 
 
-def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
-    if execution.ending and not (execution.note or text.lost_bytes or text.note):
-        return "", []
+def why_now(execution: Execution, pane: PaneState) -> tuple[str, list[str]]:
+    """As `why_running`, of what was written until now."""
 
     def after() -> str:
-        terminal = pane.terminal
-        return "a screen was drawn" if terminal.has_screen() else repr(terminal.open_line().strip()[-_SHOWN_OF_LINE:])
+        drawn = pane.terminal.has_screen()
+        return "a screen was drawn" if drawn else repr(pane.terminal.open_line().strip()[-_SHOWN_OF_LINE:])
 
-    why, notes = why_running(execution, pane.stream.shown_end, after)
+    return why_running(execution, pane.stream.shown_end, after)
+
+
+def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
+    why, notes = why_now(execution, pane)
     if text.lost_bytes:
         notes.append(lost_words(text.lost_bytes))
     if text.note:

@@ -12,7 +12,8 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
    front works: so editors and menus poll that have a timer. Two are believed at once: a pinentry; and a Python that
    shows its prompt, which from 3.13 on polls for keys alone, 0.1 s at a time (`handle1` in Lib/_pyrepl/reader.py).
 3. A thread that reads proves nothing beside a main thread that works: the main one must wait for it, or for anything,
-   without a time limit, and the program must show something to answer, or have no thread that could do anything else.
+   without a time limit, and the program must show something to answer, have its line editor on, or have no thread that
+   could do anything else.
 4. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
 5. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
@@ -229,7 +230,11 @@ class Process:
             sleeping = any(one.state == "S" for one in self.sleeps)
             return Judgement(kind) if sleeping and kind == "password" else Judgement("", True)
         main, others = self.sleeps[:1], self.sleeps[1:]
-        if main and (shown.asks or all(one.tty for one in others)) and _leaves_to_others(main[0], modes, shown):
+        if (
+            main
+            and (shown.asks or shown.editor or all(one.tty for one in others))
+            and _leaves_to_others(main[0], modes, shown)
+        ):
             main += others
         waits = any(self._waits(sleep, modes, shown, shell) for sleep in main)
         if self.program in _CARRIERS:

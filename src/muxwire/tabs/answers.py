@@ -18,7 +18,7 @@ from muxwire.results import KeysSent
 from muxwire.shell import examine
 from muxwire.shell.tab_state import line_status
 from muxwire.shell.watch import LOOK_EVERY, LOOKS
-from muxwire.tabs.waits import Watch, current_start
+from muxwire.tabs.waits import Watch, current_start, left_at
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.waits import Wanted
     from muxwire.vt.drawn import Picture
 
-Outcome = Literal["met", "ended", "silent", "timed_out", "closed"]
+Outcome = Literal["met", "ended", "silent", "asks", "timed_out", "closed"]
 
 _UNSEEN = "it could not be seen whether the shell has read all lines that were typed: a later one may still run"
 
@@ -61,9 +61,8 @@ async def answered(
     over = reached == "ended" and session.at_prompt and session.prompt_end > sent.next_byte  # the prompt follows
     begin = max(sent.next_byte, known)
     seen = await shown_text(tab.pane.stream, begin, session.prompt_end if over else end, tab.size)
-    marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
-    if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
-        await tab.pane.terminal.refresh_soon()
+    examined = outcome == "met" and wanted is None  # just now
+    state, why = await left_at(tab, examined=examined)
     status = None
     if reached == "ended":
         status = line_status(tab.pane.session, sent.next_byte) if command is None else command.exit_code
@@ -71,10 +70,10 @@ async def answered(
         sent,
         output=cut_middle(seen.text, ANSWER_CHARACTERS, begin, end),
         outcome=outcome,
-        state=_state(tab, outcome if wanted is None else ""),
+        state=state if wanted is not None else _state(state, outcome),
         exit_code=status,
         next_byte=end,
-        note="; ".join(filter(None, (sent.note, seen.note, _UNSEEN if reached == "unseen" else ""))),
+        note="; ".join(filter(None, (sent.note, why, seen.note, _UNSEEN if reached == "unseen" else ""))),
         **await tab.screen(left=tab.left_drawn(command)),
     )
 
@@ -122,9 +121,8 @@ async def answered_each(
     return replace(told, sent=count, asked=tuple(asked), note="; ".join(filter(None, notes)))
 
 
-def _state(tab: Tab, outcome: Outcome | Literal[""]) -> State:
-    """The state after an answer. Whether the program waits for input is taken from the wait, if that examined it."""
-    state = tab.state
+def _state(state: State, outcome: Outcome) -> State:
+    """The state after an answer. Whether the program waits for input is taken from the wait, which examined it."""
     if outcome == "met" and state not in ("prompt", "incomplete", "dead"):
         return "interactive"
     return "running" if state == "interactive" and outcome in ("silent", "timed_out") else state
@@ -156,9 +154,9 @@ async def _outcome(
             # What is seen to wait may be the shell, at a prompt before a line that was typed ahead.
             # Where the shell is in front at a prompt that is not the end, lines that were typed ahead are still to run.
             is_between = _ended(tab, sent, command) and tab.pane.terminal.shell_in_front()
-            if watch is None and not is_between:
+            if not is_between:
                 seq = tab.pane.session.prompt_seq
-                found_out = await _waits(tab, sent, begun)
+                found_out = await (_waits(tab, sent, begun) if watch is None else watch.asks())
                 if found_out and (over := await _over(tab, sent, command)):  # as that look shows of another machine
                     return over
                 if found_out and tab.pane.session.prompt_seq == seq:

@@ -24,7 +24,7 @@ from muxwire.shell.stop import FORKS_WITHIN
 from muxwire.shell.tab_state import keys_ran_from, last_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import end_strangers, reading_strangers
-from muxwire.tabs.waits import Watch
+from muxwire.tabs.waits import Watch, left_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,9 +66,8 @@ async def started_process(
     tab: Tab, execution: Execution | None, from_byte: int, ready: Wanted | None, timeout: float
 ) -> ProcessStart:
     """What became of `execution`, or of a text that was only typed: when it is `ready`, else when it has begun."""
-    is_ready = None
+    is_ready = None if ready is None else False
     if ready is not None:
-        is_ready = False
         try:
             with anyio.move_on_after(timeout):
                 found = await Watch(tab, ready, from_byte, command=execution).run()
@@ -81,9 +80,10 @@ async def started_process(
     elif execution is not None:
         await _begun(tab.runner, execution)
     if execution is None:
-        await tab.pane.terminal.refresh_soon()
-        shown = await tab.screen()
-        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state, **shown)
+        state, note = await left_at(tab)
+        return ProcessStart(
+            started=True, from_byte=from_byte, ready=is_ready, state=state, note=note, **await tab.screen()
+        )
     result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
     return ProcessStart(
         started=execution.ran,
@@ -94,6 +94,7 @@ async def started_process(
         output=result.output,
         exit_code=result.exit_code,
         ended=not result.running,
+        note=result.note,
         screen=result.screen,
         cursor=result.cursor,
     )

@@ -504,17 +504,11 @@ class Tab:
                     remedy="leave out `answers`, or leave out the others",
                 )
             keys = [*filter(None, keys)]
-            answer = await answered_each(self, self._typing(asked, keys), keys, asked.answers, wait)
-        else:
-            looks = wanted is not None and wanted.pattern is not None and not wanted.gone
-            before = await self.view.picture() if looks and not self.pane.session.dead else None
-            sent = await self._typing(asked, keys)(keys, wait or math.inf)
-            if wait <= 0:
-                return sent
-            answer = await answered(self, sent, command, wanted, wait, before=before)
-        if answer.state in ("interactive", "running"):
-            return replace(answer, note=with_note(answer.note, secret_note(self.pane, self.server, self.key)))
-        return answer
+            return await answered_each(self, self._typing(asked, keys), keys, asked.answers, wait)
+        looks = wanted is not None and wanted.pattern is not None and not wanted.gone
+        before = await self.view.picture() if looks and not self.pane.session.dead else None
+        sent = await self._typing(asked, keys)(keys, wait or math.inf)
+        return sent if wait <= 0 else await answered(self, sent, command, wanted, wait, before=before)
 
     def _typing(self, asked: Typing, keys: Sequence[str]) -> Callable[[Sequence[str], float], Awaitable[KeysSent]]:
         """What types the keys as they are to be typed, and other lines than these as text."""

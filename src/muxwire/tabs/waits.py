@@ -17,9 +17,11 @@ import anyio
 from muxwire.errors import InvalidArgument, MuxwireError, ungrouped
 from muxwire.host.patterns import Pattern, checked
 from muxwire.ids import LAST_USED, USED_BEFORE
-from muxwire.pane.output import shown_text
+from muxwire.pane.output import shown_text, why_now
 from muxwire.results import WaitOutcome
+from muxwire.shell import examine
 from muxwire.tabs.attached import attached
+from muxwire.tabs.hand_over import secret_note, with_note
 from muxwire.tabs.searches import SLICE, TAIL_CHARACTERS, Beginning, Found, ScreenSearch, TextSearch
 from muxwire.verbs.catalogue import Wait
 from muxwire.vt.bells import BellScanner
@@ -27,6 +29,7 @@ from muxwire.vt.bells import BellScanner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.errors import State
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
@@ -40,6 +43,7 @@ _TAIL_BYTES = 4 * TAIL_CHARACTERS
 _ROWS_WITHIN = 0.5
 # Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
 SILENCE_SECONDS = 0.5
+_STOOD_THERE = "the text stands on the screen, and stood there when the wait began: only a new one counts"
 
 
 @final
@@ -92,6 +96,7 @@ class Watch:
         self._entry = self._stream.end
         self._entered = time.monotonic()
         self._after = -1 if from_byte is None else from_byte
+        self._told = self._after if typed else self._stream.shown_end  # what asks there is known to the caller
         start = self._start = current_start(tab) if from_byte is None else from_byte
         running = tab.pane.session.running
         is_due = from_byte is None and running is not None and not running.started
@@ -105,8 +110,8 @@ class Watch:
         self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
-        """Wait until something wanted is there, or nothing can come any more."""
-        at_entry = True
+        """Wait until something wanted is there, or nothing can come any more, or not before an answer (`asks`)."""
+        at_entry, asks = True, ""
         while True:
             end = self._stream.end
             found = await self.check(at_entry=at_entry)
@@ -115,10 +120,28 @@ class Watch:
                 return found
             if self._over or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
-            with anyio.move_on_after(self.until_due()) as timer:
+            if asks:
+                return await self.outcome("asks", self.named)
+            with anyio.move_on_after(min(self.until_due(), SILENCE_SECONDS)) as timer:
                 await self._stream.changed()
             if timer.cancelled_caught and self.until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
+            asks = await self.asks()
+
+    async def asks(self) -> Literal["asks", ""]:
+        """Whether what runs has begun to wait for an answer: that is proved, and it shows what reads like a question.
+
+        A proof alone does not end a wait: a server reads keys too while it works. Nor does what the caller was told
+        before, or could know when the wait began: it may be a wait for the person who will answer.
+        """
+        pane, wanted, end = self._pane, self._wanted, self._stream.shown_end
+        running, terminal, port = pane.session.running, pane.terminal, self.tab.runner.port
+        known = end <= self._told if running is None else running.waits_at(end)
+        questions = terminal.quiet(SILENCE_SECONDS) and terminal.may_ask() and not terminal.has_screen()
+        if known or not questions or wanted.idle or wanted.stable or pane.session.at_prompt:
+            return ""
+        found = await port.within(pane.answer_seconds, examine.awaits_input(port))
+        return "asks" if found == "met" and pane.tab_state() == "interactive" else ""
 
     async def check(self, *, at_entry: bool, once: bool = False) -> WaitOutcome | None:
         """What is wanted, if it is there; or that nothing can come any more. `once`: there is no other check."""
@@ -155,8 +178,9 @@ class Watch:
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
         if self._wanted.prompt and self._pane.session.at_prompt and self._pane.session.prompt_end > self._after:
-            status = self._pane.session.status_at_prompt
-            return await self._met("prompt", self._stream.end, at_entry=at_entry, exit_code=status)
+            return await self._met(
+                "prompt", self._stream.end, at_entry=at_entry, exit_code=self._pane.session.status_at_prompt
+            )
         if self._wanted.exit and over:
             status = self._pane.session.exit_status
             match = "exit" if status is None else f"exit {status}"
@@ -205,7 +229,9 @@ class Watch:
             return await self.tab.screen()
         return {}
 
-    async def outcome(self, outcome: Literal["timed_out", "closed"], which: str = "") -> WaitOutcome:
+    async def outcome(self, outcome: Literal["timed_out", "closed", "asks"], which: str = "") -> WaitOutcome:
+        state, note = await left_at(self.tab) if which and outcome != "closed" else (None, "")
+        stood = self._screen is not None and self._screen.stood_there and not self._wanted.gone
         end = self._stream.end
         seen = await shown_text(self._stream, max(self._start, end - _TAIL_BYTES), end, self.tab.size)
         return WaitOutcome(
@@ -213,9 +239,22 @@ class Watch:
             which=which,
             next_byte=self._stream.end,
             tail=seen.text[-TAIL_CHARACTERS:],
-            matched_at_entry=self._screen is not None and self._screen.stood_there,
+            state=state,
+            note=with_note(note, _STOOD_THERE if stood else ""),
             **(await self._on_screen_now() if which else {}),
         )
+
+
+async def left_at(tab: Tab, *, examined: bool = False) -> tuple[State, str]:
+    """The state of a tab at the end of a wait, and a note on it: what runs is examined as for a result, if it was not.
+
+    It was `examined` just now: then only what is known of it is said.
+    """
+    running = tab.pane.session.running
+    if not examined:
+        await (tab.pane.terminal.refresh_soon() if running is None else examine.for_result(tab.runner.port, running))
+    notes = why_now(running, tab.pane)[1] if running is not None else []
+    return tab.state, "; ".join(filter(None, (*notes, secret_note(tab.pane, tab.server, tab.key))))
 
 
 def current_start(tab: Tab) -> int:
@@ -275,7 +314,7 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
 
         async def run(watch: Watch) -> None:
             outcome = await watch.run()
-            if outcome.outcome == "met":
+            if outcome.outcome != "closed":
                 met.append(outcome)
                 tasks.cancel_scope.cancel()
 
