@@ -1,6 +1,7 @@
-"""Waiting for a tab: text, silence, a prompt, a bell, the end. Evaluated as bytes arrive; nothing here polls.
+"""Waiting for a tab: text, silence, a prompt, a bell, the end. Evaluated as bytes arrive.
 
-What is matched is what a person would have seen: `searches.py` looks for it in the text, and on the screen.
+Only whether the program asks something is looked at while nothing comes, each half second. What is matched is what a
+person would have seen: `searches.py` looks for it in the text, and on the screen.
 """
 
 from __future__ import annotations
@@ -250,8 +251,8 @@ async def left_at(tab: Tab, *, examined: bool = False) -> tuple[State, str]:
 
     It was `examined` just now: then only what is known of it is said.
     """
-    running = tab.pane.session.running
-    if not examined:
+    session, running = tab.pane.session, tab.pane.session.running
+    if not examined and not (session.at_prompt and session.has_preexec_mark):  # else the marks alone give the state
         await (tab.pane.terminal.refresh_soon() if running is None else examine.for_result(tab.runner.port, running))
     notes = why_now(running, tab.pane)[1] if running is not None else []
     return tab.state, "; ".join(filter(None, (*notes, secret_note(tab.pane, tab.server, tab.key))))

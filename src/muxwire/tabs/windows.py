@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 # A subscription to each pane of a person's session: the number of its first process, or how that has ended. tmux
 # compares it once a second. It says in no other way that a program has ended whose pane stays (`remain-on-exit`), or
-# that another one was started in its place (`respawn-pane`).
+# that another one was started in its place (`respawn-pane`). How a program has ended tmux may learn later than that it
+# has, or not at all.
 PROCESS = (
     "muxwire-process:%*:#{?pane_dead,"
     "its program ended#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},},"
