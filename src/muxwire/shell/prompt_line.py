@@ -37,7 +37,7 @@ SAID_BEFORE = 0.5
 # be felt.
 EDITOR_GRACE = 0.3
 # How far before a prompt its line is read: the marks that end a command and begin a prompt, each with a directory.
-_LINE_REACH = 1024
+_LINE_REACH = 4096
 # From the end of a command to the moment that its shell reads: 0.1 ms, or as long as a person's prompt takes.
 PROMPT_SOON = 0.02
 # DSR 6, "where is the cursor?" (ECMA-48).
