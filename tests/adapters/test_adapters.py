@@ -38,7 +38,7 @@ def user(folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch)
     ("output", "text"),
     [
         ("a\tb  \n\n\n\nc", "a\tb  \n\n\n\nc"),
-        ("\x1b[31mred\x1b[m  \n", "red\n"),
+        ("\x1b[31mred\x1b[m  \n", "red  \n"),
         ("10%\r100%\n", "100%\n"),
         ("ab\bc\n", "ac\n"),
     ],

@@ -237,6 +237,8 @@ class World:
     def replaced_by(self) -> Shell | None:
         return None
 
+    is_replaced = replaced_by
+
     def replacing_shell(self) -> Shell | None:
         return shell_for(self.program)
 

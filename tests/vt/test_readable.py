@@ -39,7 +39,7 @@ def read(text: str) -> str:
         ("100 %\r\x1b[K10 %\r\nend", "10 %\nend"),
         ("100 %\r     \r10 %\r\n", "10 %\n"),
         ("a\r\r\nb\r\r\r\nc\r", "a\nb\nc"),
-        ("\x1b[31mred\x1b[m\x1b[K\r\nplain  \r\n", "red\nplain\n"),  # what nobody sees at a line's end
+        ("\x1b[31mred\x1b[m\x1b[K\r\nplain  \r\n", "red\nplain  \n"),  # a blank at a line's end is kept
         ("a\r\nb\r\nc\r\n\x1b[3A\x1b[KA\r\n\x1b[KB\r\n\x1b[KC\r\nend", "A\nB\nC\nend"),
         ("one\r\ntwo\r\n\x1b[H\x1b[2J\x1b[3Jthree\r\n", "one\ntwo\nthree\n"),  # cleared, and read before
         ("\x1b[2J\x1b[Hx", "x"),

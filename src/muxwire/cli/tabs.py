@@ -47,7 +47,7 @@ _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactiv
 # Panes that are no tabs, as tmux's own keys make them, and what runs there.
 _OTHERS = (
     "list-panes", "-a", "-f", f"#{{?{faces.OURS},0,#{{!=:#{{window_name}},{KEEPER_NAME}}}}}",
-    "-F", "#{window_id} (#{pane_current_command})",
+    "-F", "#{pane_id} (#{pane_current_command})",
 )  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 

@@ -46,9 +46,10 @@ async def own(name: str) -> None:
 
 
 def end_unreachable(name: str) -> None:
-    """End an owner that runs while its socket was removed, as at the end of the user's last login; nothing is lost.
+    """End an owner that runs while its socket was removed, as at the end of the user's last login.
 
-    This process was started because no owner could be reached, so one that has the instance's lock never will be.
+    This process was started because no owner could be reached, so one that has the instance's lock never will be. What
+    runs in its tabs goes on. Which command of muxwire's that is was in the removed directory, and is forgotten.
     """
     folders = folders_for(name, os.environ)
     pid, socket = named_server(folders.lock)

@@ -239,18 +239,19 @@ class Terminal:
         front = self.front()
         return None if front is None or self.host.runs_script(front.pgrp) else self.host.shell_for(front.program)
 
-    def replaced_by(self) -> Shell | None:
-        """The shell that has taken the place of the tab's own by a line that was typed, as `exec zsh`.
+    def is_replaced(self) -> bool | None:
+        """Whether `exec` has put another program in the place of the tab's own shell; None if that cannot be known.
 
         It is known by its environment: only the tab's own shell was started with the nonce, which it does not export.
         """
-        session, front = self.session, self.front()
+        found = self.host.surroundings(self.session.shell_pid)
+        return None if found is None else found[1].get("MUXWIRE_NONCE") != self.session.nonce
+
+    def replaced_by(self) -> Shell | None:
+        """The shell that has taken the place of the tab's own by a line that was typed, as `exec zsh`."""
+        session = self.session
         persons = session.state is ShellState.ACCEPTED and session.running is None
-        if not persons or front is None or front.pgrp != session.shell_pid:
-            return None
-        found = self.host.surroundings(front.pgrp)
-        theirs = found is not None and found[1].get("MUXWIRE_NONCE") != session.nonce
-        return self.replacing_shell() if theirs else None
+        return self.replacing_shell() if persons and self.shell_in_front() and self.is_replaced() else None
 
     def silent_for(self, now: float) -> float:
         """Seconds since anything was written or typed."""

@@ -41,8 +41,9 @@ _TAKES_SCREEN = re.compile(rb"\x1b\[\?(?:\d+;)*(?:25l|(?:1049|1047|47)h)")
 GONE_QUIET = 1.0
 # In how many pieces tmux may send on a prompt that is whole: its answers come between them.
 _PIECES = 3
-# `exec` of a program and nothing after it; without a program it only redirects. Before it only commands that never read
-# the terminal are allowed: while another one reads, the old shell would be taken for the new one at its prompt.
+# For where it cannot be seen whether a shell is a new one: `exec` of a program and nothing after it; without a program
+# it only redirects. Before it only commands that never read the terminal are allowed: while another one reads, the old
+# shell would be taken for the new one at its prompt.
 _BEFORE_EXEC = rb"(?:\s*(?:(?:cd|export|umask|unset)\b|\w+=)[^<>&|;()`\n]*(?:&&|;|\n))*"
 _EXEC = re.compile(_BEFORE_EXEC + rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 
@@ -184,15 +185,12 @@ def _answers(pane: Pane, execution: Execution) -> bool:
 
 def _settle_replaced(pane: Pane, execution: Execution) -> None:
     """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
-    front = pane.terminal.front()
-    if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
+    if not pane.terminal.shell_in_front() or execution.level > 1 or not execution.started:
         return
-    shell = pane.terminal.replacing_shell()
-    if (
-        shell is None
-        or not _EXEC.fullmatch(execution.command)
-        or not takes_line(shell, pane.terminal.waits_for_input())
-    ):
+    shell, replaced = pane.terminal.replacing_shell(), pane.terminal.is_replaced()
+    if replaced is None:
+        replaced = _EXEC.fullmatch(execution.command) is not None
+    if shell is None or not replaced or not takes_line(shell, pane.terminal.waits_for_input()):
         return
     prompt = len(pane.terminal.last_line())
     pane.session.shell_replaced(execution, shell, pane.now, end=max(execution.begin, pane.stream.end - prompt))

@@ -240,6 +240,9 @@ class Terminal(Protocol):
     def replacing_shell(self) -> Shell | None:
         """The shell that a program in front is, whatever runs it; None if it runs a script."""
 
+    def is_replaced(self) -> bool | None:
+        """Whether `exec` has put another program in the place of the tab's own shell; None if that cannot be known."""
+
     def foreground_group(self) -> int | None:
         """The foreground process group."""
 

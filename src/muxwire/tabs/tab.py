@@ -178,7 +178,7 @@ class Tab:
 
     @property
     def address(self) -> str:
-        """`GENERATION/@N`: unlike `@N`, it never names another tab of the instance."""
+        """`GENERATION/@N`, which unlike `@N` never names another tab of the instance."""
         return f"{self.prefix}{self.generation}/{self.key.removeprefix(self.prefix)}"
 
     @property
@@ -208,6 +208,7 @@ class Tab:
     async def comes_free(self, seconds: float) -> bool:
         """Whether a command can be given to it: what runs there has ended within that time, or a call waits for that.
 
+        The time counts from the start of what runs: a server that has run for longer will hardly end within it.
         It can also where a program waits for input, or seems to where that cannot be seen, as over ssh: that may be a
         shell, which the command finds out.
         """
@@ -221,7 +222,9 @@ class Tab:
                 or pane.use.last == math.inf
             )
 
-        return await pane.stream.until(free, seconds, look=_LOOK_EVERY)
+        running = pane.session.running
+        since = running.lasted(pane.now) if running is not None else 0.0
+        return await pane.stream.until(free, seconds - since, look=_LOOK_EVERY)
 
     async def like(self) -> dict[str, Any]:
         """What `create_tab` is given for a tab like this one: shell, directory, exported variables.

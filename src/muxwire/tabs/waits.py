@@ -1,6 +1,6 @@
 """Waiting for a tab: text, silence, a prompt, a bell, the end. Evaluated as bytes arrive.
 
-Only whether the program asks something is looked at while nothing comes, each half second. What is matched is what a
+Only whether the program asks something is looked at while nothing comes, every 3 seconds. What is matched is what a
 person would have seen: `searches.py` looks for it in the text, and on the screen.
 """
 
@@ -21,6 +21,7 @@ from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.output import shown_text, why_now
 from muxwire.results import WaitOutcome
 from muxwire.shell import examine
+from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.tabs.attached import attached
 from muxwire.tabs.hand_over import secret_note, with_note
 from muxwire.tabs.searches import SLICE, TAIL_CHARACTERS, Beginning, Found, ScreenSearch, TextSearch
@@ -123,22 +124,24 @@ class Watch:
                 continue  # that came while another kind of thing was looked for
             if asks:
                 return await self.outcome("asks", self.named)
-            with anyio.move_on_after(min(self.until_due(), SILENCE_SECONDS)) as timer:
+            with anyio.move_on_after(min(self.until_due(), SILENT_SECONDS)) as timer:
                 await self._stream.changed()
             if timer.cancelled_caught and self.until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
             asks = await self.asks()
 
     async def asks(self) -> Literal["asks", ""]:
-        """Whether what runs has begun to wait for an answer: that is proved, and it shows what reads like a question.
+        """Whether what runs has begun to wait for an answer: that is proved, it shows what reads like a question, and
+        nothing came since for a while.
 
-        A proof alone does not end a wait: a server reads keys too while it works. Nor does what the caller was told
-        before, or could know when the wait began: it may be a wait for the person who will answer.
+        A proof alone does not end a wait: a server reads keys too while it works, and its console draws its prompt anew
+        below each line. Nor does what the caller was told before, or could know when the wait began: it may be a wait
+        for the person who will answer.
         """
         pane, wanted, end = self._pane, self._wanted, self._stream.shown_end
         running, terminal, port = pane.session.running, pane.terminal, self.tab.runner.port
         known = end <= self._told if running is None else running.waits_at(end)
-        questions = terminal.quiet(SILENCE_SECONDS) and terminal.may_ask() and not terminal.has_screen()
+        questions = terminal.quiet(SILENT_SECONDS) and terminal.may_ask() and not terminal.has_screen()
         if known or not questions or wanted.idle or wanted.stable or pane.session.at_prompt:
             return ""
         found = await port.within(pane.answer_seconds, examine.awaits_input(port))

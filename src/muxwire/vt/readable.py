@@ -4,7 +4,7 @@ A scan decides whether anything has to be played at all: a CR that ends no line,
 anywhere else than on. Most outputs have none, and are stripped (`vt/text.py`). Of the others only what lies around such
 places is played, on a screen as wide as the pane, so that rows which the terminal wrapped are found and joined again.
 Rows that scroll off and screens that are cleared stay in the text. What was drawn on the alternate screen is left out.
-A line ends at its last visible character; the last one, which is not ended, keeps the blank of a prompt.
+What is played ends each line at its last visible character; the last one, which is not ended, keeps a prompt's blank.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def readable(text: str, size: Size = SIZE, *, alternate: bool = False) -> Readab
     if left_out:
         text = _compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text)
     if not needs_playing(text):
-        return Readable(_visible_ends(_stripped(text)), left_out)
+        return Readable(_stripped(text), left_out)
     text = _compiled(_UNREAD).sub("", text)
     reach = size[1] if _compiled(_BETWEEN).search(text) else 0
     parts: list[str] = []
@@ -113,11 +113,7 @@ def readable(text: str, size: Size = SIZE, *, alternate: bool = False) -> Readab
         if played >= PLAYED_MAX:
             break
     parts.append(_stripped(text[done:]))
-    return Readable(_visible_ends("".join(parts)), left_out, len(text) - done if played >= PLAYED_MAX else 0)
-
-
-def _visible_ends(text: str) -> str:
-    return _compiled(r" +(?=\n)").sub("", text) if " \n" in text else text
+    return Readable("".join(parts), left_out, len(text) - done if played >= PLAYED_MAX else 0)
 
 
 def without_drawing(text: str, *, alternate: bool = False) -> Readable:
