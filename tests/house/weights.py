@@ -42,7 +42,7 @@ MOST = {
     "pane": 1304,
     "protocol": 477,
     "repl": 400,
-    "shell": 2881,
+    "shell": 2883,
     "sync": 215,
     "tabs": 2387,
     "testing": 34,

@@ -8,6 +8,7 @@ from muxwire.errors import ConnectionClosed
 from muxwire.shell import nesting
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.port import caught_up, until
+from muxwire.shell.tab_state import takes_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ _WAITED_FOR: Final = {
     "line": "a line of input",
     "editor": "input (its shell reads)",
 }
+# What a shell waits for that was started in the tab's own.
+_COMMAND: Final = "a command (what is run in this tab now runs in that shell)"
 
 
 def waited_words(waiting: Waiting) -> str:
@@ -108,7 +111,8 @@ async def examined(port: Port, execution: Execution) -> Literal["interactive", "
     if execution.cut >= 0 or not execution.running or execution.waits_at(end):
         return ""
     if waiting := await proved(port, lambda look: pane.awaited(execution, look), look):
-        execution.asks(pane.stream.shown_end, waited_words(waiting))
+        nested = not pane.terminal.shell_in_front() and takes_line(pane.terminal.replacing_shell(), waiting)
+        execution.asks(pane.stream.shown_end, _COMMAND if nested else waited_words(waiting))
         return "interactive"
     if not execution.silent_since(end) and await proved(port, pane.terminal.falls_silent, look):
         execution.fell_silent(pane.stream.shown_end)
