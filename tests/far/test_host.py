@@ -82,9 +82,9 @@ async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypa
 def test_what_was_started_with_words_that_are_not_known_is_no_shell_at_its_prompt() -> None:
     host = RemoteHost("box")
     host._answers[5] = answer = PaneAnswer()
-    answer.take("s", ["7", "S", "5", "7", "7", "0", "n_tty_read", "/bin/sh"])
+    answer.take("s", ["8", "S", "5", "7", "7", "0", "n_tty_read", "less"])
     assert host.runs_script(7)
     answer.take("c", ["7", "\x1fsh\x1f-i\x1f"])
-    assert not host.runs_script(7)
-    answer.rows[7].flags = FORKED
+    assert not host.runs_script(7)  # it has ended, what it has started in its group has not
+    answer.take("s", ["7", "S", "5", "7", "7", str(FORKED), "n_tty_read", "/bin/sh"])
     assert host.runs_script(7)

@@ -518,7 +518,11 @@ class RemoteHost(Host):
     def runs_script(self, pid: int) -> bool:
         """Also where its arguments are not known, since it is in front of an inner terminal."""
         known = self._of(pid)
-        return pid not in known.arguments or known.rows[pid].flags & FORKED != 0 or is_script(known.arguments[pid])
+        return (
+            pid not in known.arguments
+            or ((row := known.rows.get(pid)) is not None and row.flags & FORKED != 0)  # None: it has just ended
+            or is_script(known.arguments[pid])
+        )
 
     def supervisor_waits(self, pid: int) -> bool:
         return self.program_of(pid) in ("sleep", "busybox", "coreutils")
