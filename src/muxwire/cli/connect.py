@@ -72,9 +72,8 @@ def choose_instance(
         running = [one for one in faces.all_running(console.environ) if looks or not EPHEMERAL.match(one.name)]
         arguments.name = only_one(console, running)
         if not arguments.name:
-            raise InvalidArgument(
-                f"several instances run: {', '.join(one.name for one in running)}", remedy="choose one with --name NAME"
-            )
+            names = ", ".join(one.name for one in running)
+            raise InvalidArgument(f"several instances run: {names}", remedy="choose one with --name NAME")
 
 
 def only_one(console: Console, running: Sequence[Running]) -> str:

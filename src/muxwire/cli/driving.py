@@ -150,11 +150,8 @@ def _unmet(console: Console, arguments: argparse.Namespace, outcome: str | None,
 
 
 async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    text = (
-        (await console.piped(_PASTE_MAX)).decode("utf-8", "surrogateescape")
-        if arguments.text is None
-        else arguments.text
-    )
+    given = b"" if arguments.text is not None else await console.piped(_PASTE_MAX)
+    text = arguments.text or given.decode("utf-8", "surrogateescape")
     tab = await terminals.tab(arguments.target)
     return _report(console, await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 

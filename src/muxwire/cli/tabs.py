@@ -112,11 +112,8 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
             if not EPHEMERAL.match(arguments.name):
                 raise
             said = f"{error}\n  {error.remedy}"
-    console.tell(
-        arguments,
-        {"instances": arguments.faces, "tabs": [], "sessions": []},
-        instance_lines(arguments.faces, console.colours(plain=arguments.no_colours)),
-    )
+    lines = instance_lines(arguments.faces, console.colours(plain=arguments.no_colours))
+    console.tell(arguments, {"instances": arguments.faces, "tabs": [], "sessions": []}, lines)
     if not arguments.json:
         console.warn(f"muxwire: {said}")
     return 0
