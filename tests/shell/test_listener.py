@@ -14,6 +14,7 @@ from muxwire.shell.listener import (
     DRAWN,
     FIRST_PROMPT,
     PROMPT_GRACE,
+    PROMPT_SILENT,
     QUIET,
     START_TIMEOUT,
     UNHOOKED_QUIET,
@@ -82,6 +83,14 @@ def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
         ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID), 0),  # a `read` of that very shell
         ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 2),
         ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID, begun=True, silent=QUIET / 2), 0),
+        # A program of another user, of which nothing is told, not even its name.
+        ("zsh", RUNNING, front("", found=HIDDEN, raw=True, prompted=True), 2),
+        ("zsh", RUNNING, front("", found=HIDDEN, raw=True, prompted=True, silent=PROMPT_SILENT / 2), 0),
+        ("zsh", RUNNING, front("", found=HIDDEN, raw=True, prompted=True, editor=True, silent=QUIET), 2),
+        ("zsh", RUNNING, front("", found=HIDDEN, raw=True, editor=True), 0),
+        ("zsh", RUNNING, front("", found=HIDDEN, prompted=True), 0),
+        ("zsh", RUNNING, front("", found=HIDDEN, raw=True, prompted=True, secret=True), 0),
+        ("zsh", RUNNING, front("", "raw", raw=True, prompted=True), 0),
         ("zsh", RUNNING, front("python3", "raw", raw=True), 0),
         ("zsh", RUNNING, front("psql", "editor", raw=True), 0),
         # The tab's own shell, without a prompt of ours.

@@ -14,7 +14,8 @@ this tty or over a program that relays a terminal (ssh, docker). A probe makes i
    a program of that name (`RELAYS`), or any in whose inner terminal a shell is seen to wait for a line. While a command
    runs over a relay, that is done only for another shell than its own: one which descends from that, and is seen to
    wait for a line in the inner terminal; or where that cannot be seen, what reads like a prompt, which the answer to
-   the probe proves.
+   the probe proves. Of another user's program (`sudo -i`, if we are not root) nothing but such a prompt is seen, not
+   even whether it relays, and what else it runs (`sudo apt`) has the same modes: so the prompt is needed in any case.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
 """
 
@@ -131,26 +132,26 @@ class InFront:
 
 def find_listener(session: ShellSession, seen: InFront, now: float) -> ForegroundShell | None:
     """Who reads a line that is typed now, where no prompt mark says so; None if it is not known."""
-    group, running = seen.front.pgrp, session.running
+    group, program, running = seen.front.pgrp, seen.front.program, session.running
     kind, shell = seen.found.waiting, seen.shell
     own = session.shell is not None and group == session.shell_pid
     busy = running is not None and running.shell_pgrp == group  # with a command of muxwire
     if not (kind or seen.found.hidden) or (running is not None and seen.silent < DRAWN):
         return None
     if shell is None:
-        relay = (seen.front.program in RELAYS or seen.inner) and seen.raw and seen.silent >= QUIET and not seen.secret
-        free = not busy or seen.begun or (seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT))
+        closed = seen.found.hidden and not program  # another user's
+        relay = (program in RELAYS or seen.inner or closed) and seen.raw and seen.silent >= QUIET and not seen.secret
+        prompts = seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT)
+        free = not (busy or closed) or seen.begun or prompts
         return ForegroundShell(None, 2, group, inner=seen.inner) if relay and free else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own and kind == "line" and running is None and unaccepted:
         return ForegroundShell(shell, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
-    if not takes_line(shell, kind) or busy:
+    if not takes_line(shell, kind) or busy or seen.script:  # what a script reads is for its `read`
         return None
     foreign = ForegroundShell(shell, 2, group, reads=seen.reads)
     if own:
         return _own_shell(session, foreign, shell, now)
-    if seen.script:  # what it reads is for its `read`
-        return None
     if unhooked(session):
         before = session.current
         ran = before is not None and before.shell_pgrp == group and before.ending == "completed"
