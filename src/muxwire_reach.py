@@ -48,10 +48,12 @@ def connected(
 
     But where no tmux of that instance runs, only a call that `makes` an instance starts one. OwnerUnreachable.
     """
+    # The owner works in another directory.
+    state = {name: os.path.abspath(path) for name, path in environ.items() if name == "MUXWIRE_STATE_DIR" and path}
     for _ in range(_TRIES):
         try:
-            sock = _reached(name, environ, makes=makes)
-            sock.sendall(hello(kind, words, environ))
+            sock = _reached(name, {**environ, **state}, makes=makes)
+            sock.sendall(hello(kind, words, {**environ, **state}))
             answer = sock.recv(1)
         except OSError as error:
             if isinstance(error, (BrokenPipeError, ConnectionResetError)):  # as for no answer at all
@@ -137,9 +139,8 @@ def _start(name: str, log: str, environ: Mapping[str, str]) -> None:
     ignored. This process is not forked, because it may have threads.
     """
     ready, say = os.pipe()
-    python = sys.executable or ""
     # A module in the caller's directory is not taken for one of ours, and names are in UTF-8.
-    words = (python, "-P", "-X", "utf8", "-m", "muxwire.owner", name)
+    words = (sys.executable or "", "-P", "-X", "utf8", "-m", "muxwire.owner", name)
     # `say` first: the caller may have started with its standard descriptors closed.
     descriptors = (
         (os.POSIX_SPAWN_DUP2, say, READY),
@@ -150,7 +151,7 @@ def _start(name: str, log: str, environ: Mapping[str, str]) -> None:
     with open(ready, "rb", 0) as told:
         try:
             child = os.posix_spawn(
-                python, words, environ, file_actions=descriptors, setsid=True, setsigmask=(),
+                words[0], words, environ, file_actions=descriptors, setsid=True, setsigmask=(),
                 setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
             )  # fmt: skip
             os.waitpid(child, 0)

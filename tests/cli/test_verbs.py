@@ -39,8 +39,8 @@ def test_the_loop_of_a_script(place: Place) -> None:
     (row,) = [line for line in place.ok("ls", "--all").splitlines() if " loop " in line]
     address, *shown = row.split()
     assert (address.rpartition("/")[2], shown) == (window, ["loop", "hub", "closed", "/usr"])
-    for name in (address, "loop"):
-        assert "1 in /usr" in place.ok("logs", name)
+    for name, state in ((address, place.environ["MUXWIRE_STATE_DIR"]), ("loop", "state")):  # which is in its home
+        assert "1 in /usr" in place.run("logs", name, environ={"MUXWIRE_STATE_DIR": state}).stdout.decode()
 
 
 def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
