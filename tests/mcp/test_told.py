@@ -25,15 +25,16 @@ def test_a_tab_is_named_once() -> None:
     assert told.name(tab("@4"), new=True) == (True, made)
 
 
-def test_the_end_of_a_command_elsewhere_is_told_once() -> None:
+def test_the_end_of_a_command_is_told_once() -> None:
     told, one, two = Told(), tab("@1"), tab("@2")
     first, second = (SimpleNamespace(running=True, exit_code=code) for code in (4, 5))
-    told.tab = one
     assert told.ended("c1", {"c1": (one, first)}) == told.ended("c2", {"c2": (two, second)}) == []  # type: ignore[dict-item]
     first.running = second.running = False
-    assert told.ended("c3", {}) == [{"command_id": "c2", "window_id": "@2", "exit_code": 5}]
-    told.tab = two
-    assert told.ended("c3", {}) == [{"command_id": "c1", "window_id": "@1", "exit_code": 4}]
+    ends = [
+        {"command_id": "c1", "window_id": "@1", "exit_code": 4},
+        {"command_id": "c2", "window_id": "@2", "exit_code": 5},
+    ]
+    assert told.ended("c3", {}) == ends
     first.running = True
     assert told.ended("c3", {}) == told.ended("c1", {"c1": (one, first)}) == []  # type: ignore[dict-item]
     first.running = False

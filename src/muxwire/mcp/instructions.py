@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # because `without_unavailable` leaves out each line that names a tool which the server does not have.
 INSTRUCTIONS = """\
 Real terminals. execute_command: exact output, exit_code, cwd if changed. The tab (made if there is none; a free \
-one if busy) keeps cwd, variables, venv. A tab's commands take turns; tabs run in parallel. `ended` lists \
-commands that ended in other tabs.
+one if busy) keeps cwd, variables, venv. A tab's commands take turns; tabs run in parallel. `ended`: \
+commands left running that have ended.
 Slow command: async:true or on_timeout:"leave", then command_result(command_id, wait_ms). If truncated, \
 read_logs_from_tab(command_id, grep).
 Servers, watchers, REPLs: start_process (ready: a text to wait for), read_logs_from_tab, stop_process.

@@ -216,21 +216,21 @@ class Told:
     def ended(
         self, command_id: str, running: dict[str, tuple[Tab, Execution]], stopped: Sequence[str] = ()
     ) -> list[dict[str, object]]:
-        """The commands that results have left running and that have ended since, in other tabs than `tab`, each once.
+        """The commands that results have left running and that have ended since, each once.
 
         `command_id`: the command that the result is of; `running`: it and its tab by its id, if it still runs.
         `stopped`: tabs of which the result says whether what ran there has ended.
         """
-        self.left = {
+        left = {
             name: found
             for name, found in self.left.items()
             if name != command_id and (found[1].running or found[0].key not in stopped)
         } | running
-        over = {name: found for name, found in self.left.items() if not (found[1].running or found[0] is self.tab)}
-        self.left = {name: found for name, found in self.left.items() if name not in over}
+        self.left = {name: found for name, found in left.items() if found[1].running}
         return [
             {"command_id": name, "window_id": tab.key, "exit_code": command.exit_code}
-            for name, (tab, command) in over.items()
+            for name, (tab, command) in left.items()
+            if name not in self.left
         ]
 
 
