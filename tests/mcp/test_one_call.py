@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.shared.dispatcher import ProgressFnT
 
 import muxwire
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.mcp.in_memory import build_server, text_of
 from tests.users import environ_of, short_folder
@@ -148,6 +149,16 @@ async def test_a_command_without_a_tab_goes_to_a_free_one(mode: Literal["auto", 
         await agent.call("execute_command", command="read x", window_id=one, timeout_ms=20_000)
         assert (await agent.call("start_process", command="sleep 1000"))["window_id"] == "@2"
         assert (await agent.call("execute_command", command="exit", timeout_ms=20_000))["window_id"] == "@3"
+
+
+async def test_a_command_whose_turn_does_not_come_goes_to_another_tab() -> None:
+    """Also if what keeps the tab busy is of a call that came at once with it."""
+    async with agent_at_a_server() as agent:
+        await agent.call("create_tab")
+        run = partial(agent.call, "execute_command")
+        async with beside(run, command="sleep 1"), beside(run, command="read x"):
+            await anyio.sleep(0.3)
+            assert (await run(command="true"))["note"].startswith("@1 is busy: this is @2")
 
 
 async def test_a_nested_shell_is_not_left_for_another_tab() -> None:

@@ -313,11 +313,10 @@ class Terminals:
         async with self._making:  # for which calls may wait that came before
             busy = await self.tab(key)
         if await busy.comes_free(TURN_SECONDS):
-            newest = busy.pane.session.current
             try:
                 return await run(key), ""
             except TabUnavailable as error:
-                if busy.pane.session.current is not newest or error.state == "prompt":  # it was typed there, or is free
+                if error.state in ("prompt", "never_ran", "dead"):  # it is free, or the command was typed there
                     raise
                 refused = str(error)
         if busy.pane.session.is_nested:

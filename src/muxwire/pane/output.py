@@ -321,7 +321,7 @@ async def result_of(
         if execution.note:
             what = f"the command never ran: {execution.note}"
             remedy = "run it again when `list_tabs` shows the state `prompt`"
-        raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
+        raise TabUnavailable(what, state="never_ran", remedy=remedy)
     running = None
     while running != (not execution.ending):  # again if the command has ended while its output was read from the log
         running = not execution.ending
