@@ -33,7 +33,7 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     path = Path(started.script_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert (await terminals.command_result(started.command_id, wait=10)).state == "interactive"
-    assert path.exists()
+    assert (path.exists(), made.row("").last_command) == (True, f"python {path.name.partition('.')[2]}")
     await made.runner.keyboard.type(b"go\r")
     done = await terminals.command_result(started.command_id, wait=10)
     assert (done.output, done.exit_code) == (f"go\ngo\n{code}\n", 0)

@@ -93,12 +93,11 @@ class Runner:
         """
         check_command(command)
         given = time.monotonic()
-        deadline = given + turn_timeout
         self._starting += 1
         ours = False
         try:
             ours = self._turn_at_once() or await self._turn_within(turn_timeout)
-            listener, prompt = await self._reached(deadline)
+            listener, prompt = await self._reached(given + turn_timeout)
             self._check_place(given)
             cwd = (
                 str(self.pane.host.checked_folder(cwd, self.pane.session.cwd))
@@ -112,6 +111,7 @@ class Runner:
             if self.pane.session.hidden_id:
                 await self.pane.host.done()
             self._type(execution, drawn, shown or command, listener, env=env, cwd=cwd)
+            execution.command = shown or command  # what all that is said of it from here on names
         except BaseException:
             if ours:
                 self.pane.hidden.give_up(seen=True)

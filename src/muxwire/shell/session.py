@@ -279,7 +279,10 @@ class ShellSession:
         """
         newest = self.current
         return newest is not None and (
-            newest.running and starts_shell(newest.command) and 0 <= newest.begin <= self.last_input.offset
+            newest.running
+            and not newest.script_path
+            and starts_shell(newest.command)
+            and 0 <= newest.begin <= self.last_input.offset
             if self._is_own(newest)
             else newest.prompt_seq == self.prompt_seq and (self.running is not None or self.preexec_time is not None)
         )
