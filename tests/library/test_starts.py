@@ -33,12 +33,16 @@ async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab, monkeypatch: 
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
-    for ready, is_ready in (("up", True), ("", None)):
+    for ready, is_ready in (("up", True), ("", None), ("down", False)):
         gate = tmp_path / f"gate{ready}"
         waits = f"until [ -e {gate} ]; do sleep 0.05; done"
-        begun = await tab.start_process(f"sh -c 'echo up; {waits}; echo down; exit 4'", ready=ready)
+        within = 0.5 if is_ready is False else DEADLINE
+        begun = await tab.start_process(
+            f"sh -c 'echo up; {waits}; echo down; exit 4'", ready=ready, ready_timeout=within
+        )
         gate.touch()
         assert said(begun) == (True, is_ready, None, "running"), begun
+        assert begun.note.startswith("not ready after 0.5 s; it still runs") is (is_ready is False), begun
         rest = await terminals.command_result(begun.command_id, wait=DEADLINE)
         assert (begun.output + rest.output, rest.exit_code) == ("up\ndown\n", 4)
 

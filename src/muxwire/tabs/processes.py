@@ -94,7 +94,10 @@ async def started_process(
         output=result.output,
         exit_code=result.exit_code,
         ended=not result.running,
-        note=result.note,
+        note=f"not ready after {timeout:g} s; it still runs: wait with `command_result.wait`, or stop it with "
+        "`stop_process`"
+        if is_ready is False and result.running and not result.note
+        else result.note,
         screen=result.screen,
         cursor=result.cursor,
     )
