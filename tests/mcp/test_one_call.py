@@ -212,3 +212,7 @@ async def test_what_an_answer_costs_is_limited() -> None:
         for command in ("true", "false"):
             await agent.call("execute_command", command=command)
             assert agent.characters <= MAX_CHARACTERS
+        # No model can read a line of that length.
+        ran = await agent.call("execute_command", command="printf %0300000d 1", timeout_ms=20_000)
+        told = await agent.call("read_logs_from_tab", command_id=ran["command_id"])
+        assert (told["content"], "first_byte" in told["note"]) == ("1".zfill(200_000), True)

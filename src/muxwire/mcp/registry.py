@@ -166,8 +166,10 @@ WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {
     "command_result.wait": "command_result and wait_ms",
 }
 
-# Claude Code moves results of over 50,000 characters into a file; a caller that reads logs has asked for so much.
-LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
+# Claude Code moves results of over 50,000 characters into a file; a caller that reads logs has asked for so much. One
+# line alone, as of JSON, may be longer: no model is to read that whole.
+MAX_RESULT_CHARS = 200_000
+LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARS}
 
 
 @final

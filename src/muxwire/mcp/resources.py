@@ -73,8 +73,7 @@ class Updates:
             self._start(uri, lambda: push(terminals, wanted, tell))
 
     def unsubscribe(self, uri: str) -> None:
-        scope = self._subscribed.pop(uri, None)
-        if scope is not None:
+        if (scope := self._subscribed.pop(uri, None)) is not None:
             scope.cancel()
 
     def list_was_asked(self, tell: Tell) -> None:

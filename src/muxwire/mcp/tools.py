@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
-from muxwire.mcp.registry import RUNS_ANYTHING, Call, Hints, tool
+from muxwire.mcp.registry import MAX_RESULT_CHARS, RUNS_ANYTHING, Call, Hints, tool
 from muxwire.operations import KillPane
 from muxwire.operations.lists import kinds_in_words, read_operations
 from muxwire.operations.operation import OperationsResult
@@ -181,7 +181,19 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
 
 @tool(ReadLogs, returns=LogTail, hints=Hints(read_only=True), large_result=True)
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
-    return await call.terminals.read_logs(given.target, **_asked(given))
+    tail = await call.terminals.read_logs(given.target, **_asked(given))
+    return (
+        tail
+        if len(tail.content) <= MAX_RESULT_CHARS
+        else replace(
+            tail,
+            content=tail.content[-MAX_RESULT_CHARS:],
+            returned_lines=tail.content.count("\n", -MAX_RESULT_CHARS),
+            truncated=True,
+            note="only the end: ask for fewer lines, take what you need of a long line with a command such as grep -o, "
+            "or read all from first_byte on with stream_logs_from_tab",
+        )
+    )
 
 
 @tool(StreamLogs, returns=LogChunk, hints=Hints(read_only=True), large_result=True)
