@@ -42,7 +42,7 @@ MUTATIONS = (
     ("logs/history.py", "if len(self._noted) < WAITING_MAX:", "if True:"),
     ("logs/limits.py", "if total <= limits.instance_bytes and file", "if file"),
     ("logs/segments.py", "if self.end - self.first >= self._segment_bytes:", "if False:"),
-    ("mcp/registry.py", "if note or busy:", "if note:"),
+    ("mcp/registry.py", "if not window or busy:", "if not window:"),
     ("mcp/wire.py", "if self._lines and self._room.is_set():", "if self._lines:"),
     ("operations/lists.py", "if adopted and not operation.harmless:", "if False:"),
     ("operations/panes.py", "if least < (COLUMNS_MIN if horizontal else 1):", "if least < 1:"),
