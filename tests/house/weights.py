@@ -34,7 +34,7 @@ MOST = {
     "client": 997,
     "host": 1050,
     "instance": 835,
-    "library": 1097,
+    "library": 1096,
     "logs": 1172,
     "mcp": 1237,
     "operations": 650,

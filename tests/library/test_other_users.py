@@ -1,7 +1,6 @@
 """What another user of the machine can read of a tab, and that all which it can print from that is output.
 
-Arguments, names of files and the process table are public. The tests become another user for that, so they need root;
-without it only what is public of ourselves is looked through.
+Arguments, names of files and the process table are public. The tests become another user for that, so they need root.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import os
 import subprocess
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +17,8 @@ from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS
 from tests.users import needs
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="to become another user")
 
 # A user that nothing of the machine belongs to (Linux Standard Base, "nobody").
 NOBODY = 65534
@@ -51,10 +51,11 @@ print("\n".join(sorted(set(re.findall(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])", 
 
 def read_as_nobody(folder: Path, *pids: int) -> set[str]:
     """What another user finds of these processes (none: of all), and in a directory."""
-    given: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
     # The system's own python: nobody may not be allowed to enter the directory of ours.
     argv = ["/usr/bin/python3", "-I", "-c", READS_ALL, str(folder), *map(str, pids)]
-    return set(subprocess.run(argv, capture_output=True, text=True, check=True, cwd="/", **given).stdout.split())
+    return set(subprocess.run(
+        argv, capture_output=True, text=True, check=True, cwd="/", user=NOBODY, group=NOBODY, extra_groups=[]
+    ).stdout.split())  # fmt: skip
 
 
 def forged(words: set[str], pid: int) -> bytes:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import checked_environment
@@ -100,14 +100,14 @@ class Carrier:
             raise InvalidArgument("cwd contains a NUL byte or a line end", remedy="leave it out")
         checked_environment(self.env)
 
-    def __getstate__(self) -> list[object]:
-        """As it travels to the process that owns an instance (dataclasses' own `__setstate__` takes this)."""
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """As it travels to the process that owns an instance; Python 3.11.2 takes no `__getstate__` of a dataclass."""
         if self.connect is not None:
             raise InvalidArgument(
                 "a Carrier with connect needs the program that made it, and the instance is in its owner's process",
                 remedy="give the way to the machine as argv, or open an instance without a name",
             )
-        return [getattr(self, one.name) for one in fields(self)]
+        return object.__reduce_ex__(self, protocol)
 
     @property
     def hops(self) -> tuple[tuple[str, ...], ...]:
