@@ -79,7 +79,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         begun = await tab.execute("sleep 60", async_=True)
         for session in ("work", "other"):
             person.detach_us(session)
-        assert "to tmux was lost" in (await tab.command_result(begun.command_id, wait=DEADLINE)).note
+        assert ", what runs in " in (await tab.command_result(begun.command_id, wait=DEADLINE)).note
         assert [row.pane_id for row in (await adopted.list_tabs()).tabs].count(tab.pane_id) == 1
 
 
