@@ -45,27 +45,27 @@ def handles(pid: int, number: signal.Signals) -> bool:
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
-def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
-    script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done"
+@pytest.mark.parametrize(
+    ("traps", "second", "code"),
+    [
+        ("trap 'echo caught; exit 7' INT", None, 7),
+        ("trap 'echo caught' INT; trap '' TERM HUP", signal.SIGINT, 137),
+        ("trap 'echo caught' INT; trap '' TERM HUP", signal.SIGTERM, 137),
+    ],
+)
+def test_the_first_interrupt_is_for_the_command_and_the_second_ends_it(
+    place: Place, tab: str, traps: str, second: signal.Signals | None, code: int
+) -> None:
+    script = f"{traps}; echo ready; while :; do sleep 0.1; done"
     with place.start("run", "-t", tab, "bash", "-c", script) as running:
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)
-        rest = running.stdout.read()
-    assert (rest[-7:], running.returncode) == (b"caught\n", 7)
-    assert place.ok("run", "-t", tab, "echo free") == "free\n"
-
-
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_a_command_that_ignores_it_is_ended_at_the_second(place: Place, tab: str, second: signal.Signals) -> None:
-    script = "trap 'echo no' INT; trap '' TERM HUP; echo ready; while :; do sleep 0.1; done"
-    with place.start("run", "-t", tab, "bash", "-c", script) as running:
-        assert running.stdout.readline() == b"ready\n"
-        running.send_signal(signal.SIGINT)
-        while not (line := running.stdout.readline()).endswith(b"no\n"):  # behind the terminal's ^C
+        while not (line := running.stdout.readline()).endswith(b"caught\n"):  # behind the terminal's ^C
             assert line
-        running.send_signal(second)
+        if second is not None:
+            running.send_signal(second)
         running.stdout.read()
-    assert running.returncode == 137
+    assert running.returncode == code
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
@@ -118,8 +118,3 @@ def test_an_owner_that_has_said_its_last_word_is_not_missed(place: Place, meanwh
 
     with start_muxwire(["paste"], place.environ, program, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
         assert (started.stderr and started.stderr.read(), started.wait(SECONDS)) == (b"", code)
-
-
-def test_attach_wants_a_terminal(place: Place, tab: str) -> None:
-    done = place.run("attach", tab)
-    assert (done.returncode, done.stdout, b"must be a terminal\n" in done.stderr) == (2, b"", True)

@@ -32,7 +32,13 @@ async def opened(terminals: Terminals) -> AsyncIterator[Browser]:
             loaded = anyio.Event()
 
             async def ready(web: Web, port: int) -> None:
-                await one.open(f"http://127.0.0.1:{port}/#{web.code(types=True)}", WIDTH, HEIGHT, mobile=True)
+                await one.open(f"http://127.0.0.1:{port}/#used", WIDTH, HEIGHT, mobile=True)
+                await one.until("document.body?.innerText.includes('this link was used before')")
+                used = dict(one.contexts)
+                # In the same tab of the browser.
+                await one.ask("Page.navigate", url=f"http://127.0.0.1:{port}/#{web.code(types=True)}")
+                while one.contexts == used:
+                    await anyio.sleep(0.1)
                 loaded.set()
 
             tasks.start_soon(serve, terminals, ready)
