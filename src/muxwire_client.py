@@ -109,9 +109,11 @@ def _answering(terminals: Terminals) -> AbstractAsyncContextManager[None]:
 
 def _is_own(options: list[str]) -> bool:
     """Whether the words need no owner; those that name a socket belong to a person's server, which has none."""
-    if not options or options[0] in _OWN_VERBS:
-        return True
-    return any(word.startswith("--socket") or word in ("-h", "--help") for word in options)
+    return (
+        not options
+        or options[0] in _OWN_VERBS
+        or any(word.startswith("--socket") or word in ("-h", "--help") for word in options)
+    )
 
 
 def named(options: list[str], environ: dict[str, str]) -> str:
@@ -191,13 +193,20 @@ class _Caller:
         return kind, body
 
     def _stdin_is_first(self) -> bool:
-        """Wait for stdin and for the owner: a command that reads nothing may write meanwhile."""
-        import select
+        """Wait for stdin and for the owner: a command that reads nothing may write meanwhile.
 
-        waiting = select.poll()
-        waiting.register(0, select.POLLIN)
-        waiting.register(self._sock, select.POLLIN)
-        return any(descriptor == 0 for descriptor, _ in waiting.poll())
+        In the background (`muxwire web &`) a terminal is not read: the kernel would stop this process.
+        """
+        from select import select
+
+        while 0 in select([0, self._sock.fileno()], [], [])[0]:
+            try:
+                behind = os.tcgetpgrp(0) != os.getpgrp()
+            except OSError:  # it is no terminal of this session
+                behind = False
+            if not behind or select([self._sock], [], [], 0.5)[0]:
+                return not behind
+        return False
 
     def send(self, kind: bytes, body: bytes = b"") -> bool:
         """Send one frame; false if the owner hears nothing more: what it said before that may still be unread."""

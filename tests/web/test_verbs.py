@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import urllib.request
@@ -55,3 +56,13 @@ def test_a_link_opens_one_browser_and_enter_prints_another(place: Place) -> None
         assert code not in another
         serving.send_signal(signal.SIGINT)
     assert serving.returncode == -signal.SIGINT
+
+
+def test_what_is_typed_while_it_serves_in_the_background_does_not_stop_it(place: Place) -> None:
+    with place.start(
+        "run",
+        f"{shlex.join(place.argv('web'))} >link & until [ -s link ]; do sleep 0.1; done; sleep 1; jobs; kill %1; wait",
+    ) as ran:
+        assert ran.stdout.readline().startswith(b"[1]")
+        place.ok("send-keys", "true", "Enter")
+        assert b"Running" in ran.stdout.read()

@@ -38,5 +38,6 @@ async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.so
     # another agent cancels would leave its command too.
     lazy = LazyTerminals(lambda: nullcontext(terminals), lambda: terminals if terminals.runs else None)
     with ExitStack() as left:
-        leave = partial(terminals.leave_running, left)
-        await serve_connection(offer, lazy, connection.fileno(), connection.fileno(), leave)
+        await serve_connection(
+            offer, lazy, connection.fileno(), connection.fileno(), partial(terminals.leave_running, left)
+        )
