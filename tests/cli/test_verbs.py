@@ -75,6 +75,7 @@ def test_exit_codes(place: Place, tab: str) -> None:
         (("send-keys", "-t", tab, "sh -c 'read -p \"ok? \" x'", "Enter", "--until", "never", "--wait", "20"), 125),
         (("snapshot", "-t", "nosuchtab"), 1),
         (("kill", "nosuchtab"), 1),
+        (("attach",), 2),  # without a terminal
         (("nonsense",), 2),
         ((), 2),
     ):
@@ -164,7 +165,7 @@ def test_documents(place: Place, tab: str) -> None:
     assert {*made} == {*place.document("ls", "--json")["tabs"][0]}
     ran = place.document("run", "--json", "-t", "doc", "echo out; sh -c 'exit 3'", code=3)
     assert (ran["output"], ran["exit_code"], ran["timed_out"], ran["cwd"]) == ("out\n", 3, False, str(place.home))
-    late = place.document("run", "--json", "--timeout", "0.3", "-t", "doc", "sleep 1000", code=125)
+    late = place.document("run", "--json", "--timeout", "0.3", "-t", "doc", "sleep 1000\n:", code=125)
     assert (late["timed_out"], late["signal_sent"], late["exit_code"]) == (True, "SIGINT", 130)
     shot = place.document("snapshot", "--json", "--cells", "--scrollback", "0", "-t", "doc")
     assert ((shot["cols"], shot["rows"]), shot["scrollback"], shot["lines"][0]) == (
@@ -182,7 +183,7 @@ def test_documents(place: Place, tab: str) -> None:
     assert (first["command_id"], first["exit_code"], first["by"]) == (ran["command_id"], 3, "execute")
     [head, line] = place.ok("history", "doc", "-n", "1").splitlines()
     assert head.split()[:4] == ["BEGAN", "TAB", "NAME", "BY"]
-    assert (line.split()[2], "sleep 1000" in line) == (f"1/{made['window_id']}", True)
+    assert (line.split()[2], "sleep 1000⏎:" in line) == (f"1/{made['window_id']}", True)
     sent = place.document("send-keys", "--json", "-t", "doc", "x", "C-u")
     assert (sent["sent"], sent["pane"]) == (2, made["pane_id"])
     listed = place.document("ls", "--json")

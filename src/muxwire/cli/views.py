@@ -175,7 +175,7 @@ async def _history(console: Console, terminals: Terminals, arguments: argparse.N
             "-" if command.exit_code is None else str(command.exit_code),
             f"{command.from_byte}-{command.next_byte}",
             command.cwd,
-            command.command,
+            command.command.replace("\n", "⏎"),
         )
         for command in commands
     ]
