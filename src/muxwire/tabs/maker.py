@@ -64,7 +64,7 @@ def checked_request(host: Host, asked: TabRequest) -> TabRequest:
     if not host.is_folder(cwd):  # a shell would begin in another one, where `rm -rf ./*` means other files
         raise InvalidArgument(
             f"the directory in which this was called was removed, or may not be entered{cwd and f': {cwd}'}",
-            remedy="change to another one, or first open a tab in another one, by `create_tab` with `cwd`",
+            remedy="change to another one, or first open a tab in another one, by `create_tab` (`cwd`, --cwd)",
         )
     return replace(
         asked,
