@@ -19,7 +19,7 @@ their sessions; a pane is left where closing it would end a session: that is the
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
 
-# ruff: noqa: PTH108, PTH118, PTH208, SIM105  (contextlib and pathlib are not imported here, see below)
+# ruff: noqa: PTH118, PTH208, SIM105  (contextlib and pathlib are not imported here, see below)
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def main(tmux: str, path: str, kind: str) -> None:
             panes[int(value)] = rows_of((int(value),)).get(int(value), Process(0, value, ""))
         elif word in known:
             known[word] = started_now(int(value))
-    kill_processes(known["client"])
+    signal_processes(known["client"], SIGKILL)
     if kind != "ephemeral" and known["client"]:
         # When it answers, the server knows of the client's end; only then may the client's input end (B14).
         ask_tmux(tmux, path, "display-message", "-p", "")
@@ -162,11 +162,11 @@ def end_server(tmux: str, path: str, server: dict[int, str], panes: dict[int, Pr
         signal_processes({pid: known.get(pid, "")}, SIGTERM)
         wait_until_gone(known, KILL_GRACE_S)
     # What was started in the meantime has the session of one that is known.
-    kill_until_gone(lambda table: same_sessions(known, table) | left_of(panes, table))
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
+    kill_until_gone(
+        lambda table: same_sessions(known, table) | left_of(panes, table) | ({} if known else starting(path, table))
+    )
+    for made in (path, f"{path}.lock"):  # a client that was killed while it started the server leaves its lock
+        remove(os.fsencode(made))
 
 
 def hung_up(doomed: dict[int, str], table: dict[int, Process]) -> dict[int, str]:
@@ -184,7 +184,7 @@ def kill_until_gone(left: Callable[[dict[int, Process]], dict[int, str]]) -> Non
     """Kill the processes that `left` finds in the process table, until it finds none, or some stay for too long."""
     deadline = time.monotonic() + _KILL_S
     while time.monotonic() < deadline and (doomed := left(process_table())):
-        kill_processes(doomed)
+        signal_processes(doomed, SIGKILL)
         wait_until_gone(doomed, deadline - time.monotonic())
 
 
@@ -238,6 +238,15 @@ def same_sessions(known: dict[int, str], table: dict[int, Process]) -> dict[int,
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
 
 
+def starting(path: str, table: dict[int, Process]) -> dict[int, str]:
+    """Return what was started for that socket: process id to start time.
+
+    A server whose client was killed at once goes on to start, and does not answer yet. It has its client's arguments.
+    """
+    option = os.fsencode(f"\0-S\0{path}\0")
+    return {pid: row.started for pid, row in table.items() if option in content_of(f"/proc/{pid}/cmdline")}
+
+
 def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, str]:
     """Return what still runs in the sessions of panes: process id to start time."""
     # While a session has a process, no other process gets its number; after that another may, and lead a session.
@@ -276,11 +285,6 @@ def still_run(processes: dict[int, str]) -> bool:
     """Whether one of them is still the process that it was."""
     table = rows_of(processes)
     return any(is_same(pid, started, table) for pid, started in processes.items())
-
-
-def kill_processes(doomed: dict[int, str]) -> None:
-    """SIGKILL those that are still the processes they were."""
-    signal_processes(doomed, SIGKILL)
 
 
 def signal_processes(processes: dict[int, str], number: int) -> None:

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client.watchdog import process_table
+from muxwire.client.watchdog import process_table, starting
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from tests.deadline import DEADLINE
 from tests.library.opened import begun, seen
@@ -174,6 +174,15 @@ async def test_a_cancelled_call_leaves_no_window_behind(alone: muxwire.Terminals
     server = await alone.server()
     windows = {line.decode() for line in await server.client.command("list-windows", "-a", "-F", "#{window_id}")}
     assert windows == {row.window_id for row in listed.tabs if not row.closed} | {"@0"}
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing_behind(open_alone: Open) -> None:
+    for moment in range(16):
+        async with open_alone() as terminals:
+            with anyio.move_on_after(moment / 500):
+                await terminals.create_tab()
+        socket = terminals.folders.socket_path
+        assert (starting(str(socket), process_table()), [*socket.parent.glob(f"{socket.name}*")]) == ({}, []), moment
 
 
 # -- what cannot work says so
