@@ -206,7 +206,7 @@ class HostUnavailable(MuxwireError):
     """Another machine cannot be used; `stage` and `reason` say why.
 
     `stage` is how far it came: `not_installed`, `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`,
-    `tmux_too_old`, `locale` or `directory`; `reason` is what was said there.
+    `locale` or `directory`; `reason` is what was said there.
     """
 
     code = "host_unavailable"

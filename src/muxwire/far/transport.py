@@ -64,10 +64,9 @@ _SENT = "put_files() {"
 _NO_USER = "su: "
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
-    "login": "log in there once by hand: muxwire does not answer questions about a password or a host key",
+    "login": "muxwire answers no question: accept the host key by hand once, and log in by a key or a ControlMaster",
     "shell": "the machine must run commands by `sh`; start-up files that never end, or ask something, prevent it",
     "tmux_missing": "install tmux 3.3 or newer there: this machine's own could not be brought",
-    "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
     "directory": "set TMPDIR there to a directory of yours whose path is short, or make room on its disk",
 }

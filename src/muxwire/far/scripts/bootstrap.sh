@@ -25,33 +25,33 @@ own() {
 }
 tmux=$(command -v tmux) || tmux=
 [ "${LC_ALL-}${LC_CTYPE-}${LANG-}" ] || { LANG=C.UTF-8; export LANG; }
-# Where there is no tmux, that of the machine we are reached from is brought, and kept in a directory named by its hash.
-# Its libraries are its own: no other program there finds them.
+# Where there is no tmux, or one that is too old, that of the machine we are reached from is brought, and kept in a
+# directory named by its hash. Its libraries are its own: no other program there finds them.
 bring() {
   printf 'muxwire:%s\tneed\t%s\n' "$id" "$(uname -m)"
   IFS= read -r x && eval "$x" || exit
-  [ "$packed" ] || fail tmux_missing "no tmux in $PATH; $why"
+  [ "$packed" ] || fail tmux_missing "$lack; $why"
   [ "$machine" = "$(uname -m)" ] ||
-    fail tmux_missing "no tmux in $PATH; the one of the other machine is for $machine, this one is $(uname -m)"
+    fail tmux_missing "$lack; the one of the other machine is for $machine, this one is $(uname -m)"
   [ -d "$b" ] || x=$(mkdir "$b" 2>&1) || [ -d "$b" ] || fail directory "$x"
   [ ! -h "$b" ] && own "$b" || fail directory "$b is a link, or not yours alone"
   h=$b/tmux-$digest
   if ! [ -x "$h/tmux" ]; then
     for x in gzip head tail wc dirname; do
-      command -v "$x" >/dev/null || fail tmux_missing "no tmux in $PATH, and no $x to unpack one with"
+      command -v "$x" >/dev/null || fail tmux_missing "$lack, and no $x to unpack one with"
     done
     k=$h.$$
     mkdir "$k" && printf 'muxwire:%s\tsend\n' "$id" && head -c "$packed" | gzip -dc >"$k/all" 2>/dev/null
     [ "$(wc -c <"$k/all")" -eq "$size" ] || {
       rm -rf "$k"
-      fail tmux_missing "no tmux in $PATH, and no room for one in $b: it takes twice $((size / 1024)) KB"
+      fail tmux_missing "$lack, and no room for one in $b: it takes twice $((size / 1024)) KB"
     }
     a=0
     for x in $files; do
       mkdir -p "$(dirname "$k/${x%:*}")" && tail -c "+$((a + 1))" "$k/all" | head -c "${x##*:}" >"$k/${x%:*}"
       [ "$(wc -c <"$k/${x%:*}")" -eq "${x##*:}" ] || {
         rm -rf "$k"
-        fail tmux_missing "no tmux in $PATH, and no room for one in $b: it takes twice $((size / 1024)) KB"
+        fail tmux_missing "$lack, and no room for one in $b: it takes twice $((size / 1024)) KB"
       }
       a=$((a + ${x##*:}))
     done
@@ -64,18 +64,25 @@ bring() {
   fi
   tmux=$h/tmux
   x=$("$tmux" -V 2>&1) || case $x in
-  *ermission\ denied*) fail tmux_missing "no tmux in $PATH, and $b is mounted noexec: one that is brought cannot run" ;;
-  *) fail tmux_missing "no tmux in $PATH, and the one that was brought does not run: $x" ;;
+  *ermission\ denied*) fail tmux_missing "$lack, and $b is mounted noexec: one that is brought cannot run" ;;
+  *) fail tmux_missing "$lack, and the one that was brought does not run: $x" ;;
   esac
 }
-[ "$tmux" ] || bring
-v=$("$tmux" -V 2>&1)
-for l in C.UTF-8 en_US.UTF-8; do
-  case $v in *UTF-8\ locale*|*LC_CTYPE*) LC_ALL=$l; export LC_ALL; v=$("$tmux" -V 2>&1) ;; esac
-done
-case $v in *UTF-8\ locale*|*LC_CTYPE*) fail locale "$v" ;; esac
-v=${v#tmux }
-case ${v#next-} in [0-2].*|3.[0-2]|3.[0-2][!0-9]*) fail tmux_too_old "tmux $v" ;; esac
+# What tmux says that it is: v. Whether it is new enough.
+serves() {
+  v=$("$tmux" -V 2>&1)
+  for l in C.UTF-8 en_US.UTF-8; do
+    case $v in *UTF-8\ locale*|*LC_CTYPE*) LC_ALL=$l; export LC_ALL; v=$("$tmux" -V 2>&1) ;; esac
+  done
+  case $v in *UTF-8\ locale*|*LC_CTYPE*) fail locale "$v" ;; esac
+  v=${v#tmux }
+  case ${v#next-} in [0-2].*|3.[0-2]|3.[0-2][!0-9]*) return 1 ;; esac
+}
+lack="no tmux in $PATH"
+if ! [ "$tmux" ] || { ! serves && lack="tmux $v is too old"; }; then
+  bring
+  serves
+fi
 d=$b/$name
 q=/dev/shm/muxwire-remote-$u
 # Again, since another one that ends removes the first of them when it is empty.
@@ -95,6 +102,12 @@ fi
 # What shells read at every command: a file on a disk takes 0.5 ms.
 in_memory() { { [ ! -h "$q" ] && own "$q" && [ -d "$q/$name" ]; } || q=$b; }
 t() { "$tmux" -u -S "$d/s" "$@"; }
+# Nothing of a server that did not start stays.
+undone() {
+  rm -rf "$d" "$q/$name"
+  rmdir "$q" "$b" 2>/dev/null
+  fail "$@"
+}
 # Whether the server that ran before is there still; the helper has noted its process, and when that began.
 lives() {
   read -r p k <"$d/server" && kill -0 "$p" || return
@@ -124,11 +137,11 @@ elif ! t has-session -t =hub 2>/dev/null; then
   mkdir "$q" "$q/$name" 2>/dev/null
   in_memory
   mkdir "$q/$name/shells" 2>/dev/null
-  put_files && printf '%s\n' "$tmux" >"$d/program" || fail directory "cannot write in $d"
+  put_files && printf '%s\n' "$tmux" >"$d/program" || undone directory "cannot write in $d"
   e=$(set_environment; cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
     sh "$d/helper" "$d" "$keep" "$q/$name" </dev/null 2>&1) || {
-    case $e in *"File name too long"*) fail directory "the path of the socket, $d/s, is too long" ;; esac
-    fail shell "tmux did not start: $e"
+    case $e in *"File name too long"*) undone directory "the path of the socket, $d/s, is too long" ;; esac
+    undone shell "tmux did not start: $e"
   }
   new=1
   # It is for the tmux that was brought, and not for what runs in it.
