@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from unittest.mock import AsyncMock
@@ -9,7 +10,7 @@ from unittest.mock import AsyncMock
 import anyio
 import pytest
 
-from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
+from muxwire import Carrier, InvalidArgument, NoSuchTarget, Tab, Terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS
 
@@ -37,6 +38,14 @@ async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Te
     await tab.send_keys(["hello", "Enter"])
     told = await terminals.command_result(asked.command_id, wait=DEADLINE)
     assert (told.output, told.exit_code) == ("hello\nhello\n", 0), told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user without a password")
+async def test_a_program_of_another_user_there_is_seen_to_ask_for_a_secret(terminals: Terminals) -> None:
+    made = await terminals.create_tab(host=Carrier(["env", "-i"], user="nobody", cwd="/"), shell="bash")
+    asked = await made.execute("su", timeout=DEADLINE / 4)
+    assert (asked.state, asked.why_running) == ("interactive", "the program waits for a password (echo is off)"), asked
+    await made.close(force=True)
 
 
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:

@@ -25,7 +25,7 @@ from muxwire.host.host import Host, Link
 from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
 from muxwire.protocol.commands import command, command_list, joined
-from muxwire.shell.look import PaneLook, Process, Sleep, TtyModes, sleeps_for_keys
+from muxwire.shell.look import NOWHERE, PaneLook, Process, Sleep, TtyModes, sleeps_for_keys
 from muxwire.shell.quoting import os_bytes
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ class PaneAnswer:
                 session=one.session or session,
                 controls=True,
                 program=PurePosixPath(one.program).name,
+                # Another user's: who may not read where it sleeps may not read what it runs either.
+                closed=not one.program and any(nap.state == "S" and nap.where in NOWHERE for nap in one.sleeps[:1]),
                 sleeps=tuple(one.sleeps),
                 inner=tuple(self._inside(label, tells=tells) for label in one.inner if label != terminal),
                 flags=one.flags,
