@@ -136,3 +136,4 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
     with anyio.fail_after(DEADLINE):
         while links(state, NAME):  # without a tab the server there ends with the owner
             await anyio.sleep(0.05)
+    assert "no tab on box" in (await muxwire_verb(user, state, "run", "-t", "box/far", "true")).stderr

@@ -150,7 +150,7 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
             tab.window_id + ("*" if tab.active else ""),
             tab.name,
             tab.session,
-            "closed" if tab.closed else tab.state,
+            "closed" if tab.closed else tab.state if tab.link in ("", "up") else tab.link,
             tab.current_command,
             tab.cwd,
         )

@@ -218,8 +218,9 @@ class FarMachines(Machines):
         for name in sorted(found := self._with_tabs, key=len, reverse=True):
             if target.startswith(f"{name}/"):
                 return found[name], target.removeprefix(f"{name}/")
-        host, _ = host_of(target)
-        if host and self._allows(host):
+        host = target.rpartition("/")[0]
+        # A name with a slash may also be one on this machine.
+        if host and self._allows(host) and (host_of(target)[0] or self._logs(host).is_dir()):
             why = why_ended(self._logs(host)) if self._lasting else ""
             raise NoSuchTarget(
                 f"this process has no tab on {host}{why and f': {why}'}",

@@ -184,7 +184,7 @@ class Runner:
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
             if self._client.withdraw(self._typed):
-                self._withdrawn(execution, str(self._client.patience.explain()))
+                self._withdrawn(execution, self._client.patience.explain().reason)
                 return True
         return await self.interrupter.end(execution, first=first, grace=grace)
 
