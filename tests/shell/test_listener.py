@@ -169,7 +169,8 @@ def test_whether_the_shell_comes_to_its_prompt_by_itself(
     ("found", "line", "editor", "expected"),
     [
         (HIDDEN, "Password: ", False, "password"),
-        (HIDDEN, "box$ ", True, "raw"),
+        (HIDDEN, "box$ ", True, "editor"),
+        (HIDDEN, "In [1]: ", True, "raw"),
         (HIDDEN, "box$ ", False, ""),
         (HIDDEN, "  ", True, ""),
         (Judgement(), "Password: ", True, ""),

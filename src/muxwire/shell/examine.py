@@ -111,7 +111,9 @@ async def examined(port: Port, execution: Execution) -> Literal["interactive", "
     if execution.cut >= 0 or not execution.running or execution.waits_at(end):
         return ""
     if waiting := await proved(port, lambda look: pane.awaited(execution, look), look):
-        nested = not pane.terminal.shell_in_front() and takes_line(pane.terminal.replacing_shell(), waiting)
+        nested = not pane.terminal.shell_in_front() and (
+            waiting == "editor" or takes_line(pane.terminal.replacing_shell(), waiting)
+        )
         execution.asks(pane.stream.shown_end, _COMMAND if nested else waited_words(waiting))
         return "interactive"
     if not execution.silent_since(end) and await proved(port, pane.terminal.falls_silent, look):

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import TabUnavailable
 from muxwire.shell.execution import HUNG_UP, SIGNAL_STATUS
-from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
+from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret, reads_as_prompt
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
 from muxwire.vt.text import strip_ansi
@@ -220,13 +220,13 @@ def on_its_way(session: ShellSession, drawn: bytes) -> bool:
 def hidden_waiting(found: Judgement, line: str, *, editor: bool) -> Waiting:
     """What is waited for inside of what cannot be seen into, as far as its text proves it.
 
-    A question for a secret on the open `line` does, and a line `editor` that says that it is on.
+    A question for a secret on the open `line` does, and a line `editor` that says that it is on: a shell's at a prompt.
     """
     if not found.hidden:
         return ""
     if asks_secret(line):
         return "password"
-    return "raw" if editor and line.strip() else ""
+    return "" if not (editor and line.strip()) else "editor" if reads_as_prompt(line) else "raw"
 
 
 # -- the prompts of shells without our hooks
