@@ -290,8 +290,9 @@ def _wchan(pid: int, thread: int | str = 0) -> str:
 
 
 def _is_anothers(pid: int) -> bool:
+    """Whether it has another user or, after newgrp, another group: either is enough to hide it (ptrace(2))."""
     try:
-        return os.stat(f"/proc/{pid}").st_uid != os.geteuid()  # noqa: PTH116
+        return os.stat(f"/proc/{pid}")[4:6] != (os.geteuid(), os.getegid())  # noqa: PTH116
     except OSError:
         return False
 

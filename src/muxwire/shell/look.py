@@ -176,10 +176,10 @@ class Sleep:
 class Process:
     """One process that has the terminal open, or as its controlling terminal (`controls`).
 
-    `program` is the file name of its executable, "" if that is not known. `closed`: it is another user's, and the
-    kernel does not say where it sleeps. `sleeps`: what its threads do, the main one first. `inner`: what was seen of
-    each pseudoterminal whose master it holds; None for one that cannot be looked at. `used`: the seconds of processor
-    time that its threads have had, counted in ticks (proc(5)).
+    `program` is the file name of its executable, "" if that is not known. `closed`: it is another user's or, after
+    newgrp, of another group, and the kernel does not say where it sleeps. `sleeps`: what its threads do, the main one
+    first. `inner`: what was seen of each pseudoterminal whose master it holds; None for one that cannot be looked at.
+    `used`: the seconds of processor time that its threads have had, counted in ticks (proc(5)).
     """
 
     pid: int
