@@ -188,6 +188,8 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
         pane(RAW, program(POLL_MORE, name="ssh"), Process(21, SHELL, PROGRAM, SHELL, sleeps=(READ,))), TEXT, "raw"),
     "sudo of another user asks": (pane(SECRET, program(HIDDEN, name="sudo", closed=True)), TEXT, "password"),
     "sudo of another user works": (pane(RAW, program(HIDDEN, name="sudo", closed=True)), TEXT, UNSEEN),
+    "sudo that hidepid=2 hides asks": (pane(SECRET), TEXT, "password"),
+    "sudo that hidepid=2 hides works": (pane(RAW), TEXT, UNSEEN),
     "passwd of another user runs": (pane(SECRET, program(RUNS, closed=True)), TEXT, UNSEEN),
 }  # fmt: skip
 

@@ -399,8 +399,13 @@ class PaneLook:
                 yield from inner.everything() if inner is not None else ()
 
     def _candidates(self) -> Iterator[Process]:
-        """Those that may read the terminal (rule 4), the foreground group first, its leader before the others."""
-        yield from self.group(self.foreground)
+        """Those that may read the terminal (rule 4), the foreground group first, its leader before the others.
+
+        If the kernel shows none of that group, it is another user's (proc(5): hidepid).
+        """
+        yield from self.group(self.foreground) or (
+            Process(self.foreground, 0, self.foreground, 0, closed=True, sleeps=(Sleep("S", ""),)),
+        )
         yield from (one for one in self.processes if not one.controls and one.group != self.foreground)
 
 
