@@ -17,6 +17,7 @@ from muxwire.shell.look import (
     TtyModes,
     asks,
     asks_secret,
+    reads_as_prompt,
     sleeps_for_keys,
 )
 
@@ -302,30 +303,34 @@ def test_what_is_in_front() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "question", "secret"),
+    ("line", "question", "secret", "prompt"),
     [
-        ("Do you want to continue? [Y/n] ", True, False),
-        ("[sudo] password for bob: ", True, True),
-        ("Enter passphrase for key 'id_ed25519': ", True, True),
-        ("Verification code: ", True, True),
-        ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", True, True),
-        ("Which one? ", True, False),
-        ("(Pdb) ", True, False),
-        (">>> ", True, False),
-        ("bob@box:~$ ", True, False),
-        ("/ # ", True, False),
-        ("box% ", True, False),
-        ("checking for gcc... ", False, False),
-        ("Reading package lists... 0%", False, False),
-        ("100% [Working]", False, False),
-        ("Generating code", False, False),
-        ("Compiling the password module... ", False, False),
-        ("[ 50% ]", False, False),
-        ("", False, False),
+        ("Do you want to continue? [Y/n] ", True, False, False),
+        ("[sudo] password for bob: ", True, True, False),
+        ("Enter passphrase for key 'id_ed25519': ", True, True, False),
+        ("Verification code: ", True, True, False),
+        ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", True, True, False),
+        ("Which one? ", True, False, False),
+        ("(Pdb) ", True, False, False),
+        (">>> ", True, False, False),
+        ("bob@box:~$ ", True, False, True),
+        ("/ # ", True, False, True),
+        ("postgres=# ", True, False, False),
+        ("postgres=*# ", True, False, False),
+        ("postgres-# ", True, False, False),
+        ("postgres(!# ", True, False, False),
+        ("box% ", True, False, True),
+        ("checking for gcc... ", False, False, False),
+        ("Reading package lists... 0%", False, False, False),
+        ("100% [Working]", False, False, False),
+        ("Generating code", False, False, False),
+        ("Compiling the password module... ", False, False, False),
+        ("[ 50% ]", False, False, False),
+        ("", False, False, False),
     ],
 )
-def test_what_a_line_reads_like(line: str, question: bool, secret: bool) -> None:
-    assert (asks(line), asks_secret(line)) == (question, secret)
+def test_what_a_line_reads_like(line: str, question: bool, secret: bool, prompt: bool) -> None:
+    assert (asks(line), asks_secret(line), reads_as_prompt(line)) == (question, secret, prompt)
 
 
 @pytest.mark.parametrize(("where", "polls", "waits"), [

@@ -72,10 +72,11 @@ _SECRET: Final = re.compile(
     r"(?i)(?:passw|passphrase|passcode|\bpin\b|\botp\b|(?:verification|security|access|one-time|2fa|login) code|yes/no)"
     r"[^\n]{0,60}[:?\])>]\Z"
 )
-# What a question ends in; what shows that a line is a progress bar, and no question; what a shell's prompt ends in.
-_QUESTION: Final = re.compile(r"[?\]):>]\Z")
+# What a question ends in, and a prompt of psql; what shows that a line is a progress bar, and no question; what a
+# shell's prompt ends in. psql's are `=# `, `=*# `, `-# `, `(# ` and more: there a probe would end a transaction.
+_QUESTION: Final = re.compile(r"(?:[?\]):>]|\w[-=*!?'\"($^@]{1,2}#)\Z")
 _PROGRESS: Final = re.compile(r"[0-9] ?%")
-_PROMPT: Final = re.compile(r"(?<!=)[#$%❯] +\Z")  # `=# ` is psql's
+_PROMPT: Final = re.compile(r"(?:(?<![-=*!?'\"($^@])#|(?<!=)[$%❯]) +\Z")
 # A terminal stands still if for so many seconds nothing was drawn and its programs used next to no processor time: at
 # most this share of one. A prompt that is drawn anew ten times a second (prompt_toolkit) takes 0.03.
 STILL_SECONDS: Final = 1.0
