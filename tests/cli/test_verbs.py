@@ -56,7 +56,7 @@ def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
 
 
 def test_exit_codes(place: Place, tab: str) -> None:
-    gone = place.ok("new", "--", "sh", "-c", "exit 5").strip()
+    assert b"must be a terminal\n" in place.run("attach", tab).stderr
     for words, code in (
         (("run", "-t", tab, "exit_with() { return $1; }; exit_with 3"), 3),
         (("run", "-t", tab, "sh -c 'kill -9 $$'"), 137),
@@ -69,13 +69,13 @@ def test_exit_codes(place: Place, tab: str) -> None:
         (("wait", "-t", tab, "--until", "never", "--timeout", "0.2"), 124),
         (("wait", "-t", tab, "--until", "x", "--regex", "y"), 2),
         (("wait", "-t", tab), 0),  # for silence
-        (("wait", "-t", gone, "--until", "never"), 1),
+        (("wait", "-t", place.ok("new", "--", "sh", "-c", "exit 5").strip(), "--until", "never"), 1),  # it has ended
         (("send-keys", "-t", tab, "false", "Enter", "--until", "never", "--wait", "20"), 1),
         (("send-keys", "-t", tab, "--answer", "nothing asks"), 1),
         (("send-keys", "-t", tab, "sh -c 'read -p \"ok? \" x'", "Enter", "--until", "never", "--wait", "20"), 125),
         (("snapshot", "-t", "nosuchtab"), 1),
         (("kill", "nosuchtab"), 1),
-        (("attach",), 2),  # without a terminal
+        (("attach", tab), 2),  # without a terminal
         (("nonsense",), 2),
         ((), 2),
     ):

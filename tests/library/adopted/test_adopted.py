@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -86,11 +85,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
 
 @pytest.mark.parametrize(
     ("command", "respawn", "note"),
-    [
-        ("exit 3", False, "its program ended"),
-        # 1 of 100 servers of tmux 3.3a ends itself at `respawn-pane -k`, without a signal: then that is said.
-        ("sleep 60", True, "another program was started|the tmux server ended|the connection to tmux was lost"),
-    ],
+    [("exit 3", False, "its program ended"), ("sleep 60", True, "another program was started")],
 )
 async def test_a_pane_that_stays_without_its_program(
     person: Person, environ: dict[str, str], folder: Path, command: str, respawn: bool, note: str
@@ -104,7 +99,8 @@ async def test_a_pane_that_stays_without_its_program(
             timeout=DEADLINE,
             on_start=lambda _: respawn and person.tmux("respawn-pane", "-k", "-t", "work:one"),
         )
-        assert (result.state, result.timed_out, bool(re.search(note, result.note))) == ("dead", False, True), result
+        # 1 of 100 servers of tmux 3.3a ends itself at `respawn-pane -k`, without a signal.
+        assert (result.state, result.timed_out, note in result.note or not person.tmux("ls")) == ("dead", False, True)
 
 
 async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:
