@@ -48,12 +48,13 @@ def connected(
 
     But where no tmux of that instance runs, only a call that `makes` an instance starts one. OwnerUnreachable.
     """
-    # The owner works in another directory.
-    state = {name: os.path.abspath(path) for name, path in environ.items() if name == "MUXWIRE_STATE_DIR" and path}
+    # The owner works in another directory, where a relative path would be another place.
+    environ = {key: os.path.abspath(value) if value and key == "MUXWIRE_STATE_DIR" else value
+               for key, value in environ.items()}  # fmt: skip
     for _ in range(_TRIES):
         try:
-            sock = _reached(name, {**environ, **state}, makes=makes)
-            sock.sendall(hello(kind, words, {**environ, **state}))
+            sock = _reached(name, environ, makes=makes)
+            sock.sendall(hello(kind, words, environ))
             answer = sock.recv(1)
         except OSError as error:
             if isinstance(error, (BrokenPipeError, ConnectionResetError)):  # as for no answer at all

@@ -142,7 +142,7 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
         closed = seen.found.hidden and not program  # another user's
         relay = (program in RELAYS or seen.inner or closed) and seen.raw and seen.silent >= QUIET and not seen.secret
         prompts = seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT)
-        free = not (busy or closed) or seen.begun or prompts
+        free = seen.begun or prompts or not (busy or closed)
         return ForegroundShell(None, 2, group, inner=seen.inner) if relay and free else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own and kind == "line" and running is None and unaccepted:
@@ -226,7 +226,7 @@ def hidden_waiting(found: Judgement, line: str, *, editor: bool) -> Waiting:
         return ""
     if asks_secret(line):
         return "password"
-    return "" if not (editor and line.strip()) else "editor" if reads_as_prompt(line) else "raw"
+    return ("editor" if reads_as_prompt(line) else "raw") if editor and line.strip() else ""
 
 
 # -- the prompts of shells without our hooks
