@@ -50,10 +50,10 @@ async def test_a_line_that_is_typed_again_leaves_nothing_in_the_output(
     await tab.execute("true")
     write, press, pressed = RemoteHost.write_tty, tab.runner._press, list[bytes]()
 
-    def late(self: RemoteHost, tty: str, data: bytes) -> bool:
+    def late(self: RemoteHost, tty: str, data: bytes, leader: int) -> bool:
         if not pressed:
-            return write(self, tty, data)
-        asyncio.get_running_loop().call_later(0.03, write, self, tty, data)
+            return write(self, tty, data, leader)
+        asyncio.get_running_loop().call_later(0.03, write, self, tty, data, leader)
         return True
 
     def lost(files: Any, typed: bytes) -> None:

@@ -416,9 +416,6 @@ class RemoteHost(Host):
         self._answers[leader], self._ttys[tty] = answer, leader
         return True
 
-    def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
-        self._helper.say("r", tty, _escaped(mark), str(leader))
-
     async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:
         """What is kept there of a pane's output from an offset on, and its first offset: a later one if that is gone.
 
@@ -552,8 +549,8 @@ class RemoteHost(Host):
     def restore_line_modes(self, tty: str) -> None:
         self._helper.say("m", tty)
 
-    def write_tty(self, tty: str, data: bytes) -> bool:
-        return self._helper.say("w", tty, _escaped(data))
+    def write_tty(self, tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:
+        return self._helper.say("W" if unordered else "w", tty, _escaped(data), str(leader))
 
     # -- signals
 

@@ -189,13 +189,11 @@ class Host(Protocol):
     def restore_line_modes(self, tty: str) -> None:
         """Give a tty that a killed program left raw its line modes back, and forget input that no program will read."""
 
-    def write_tty(self, tty: str, data: bytes) -> bool:
-        """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
+    def write_tty(self, tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:
+        """Write to a pane's terminal as a program there would, and do not wait where it is stopped (C-s).
 
-    def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
-        """Have a mark printed on a pane's terminal; where that is stopped (C-s), perhaps not: it is printed again.
-
-        Not once the pane's process, `leader`, has ended: the path may then be another terminal's.
+        Nothing is written once the pane's process, `leader`, has ended: the path may then be another terminal's. False
+        if not all was written, as far as that is known here. `unordered`: what is asked for after it need not wait.
         """
 
     # -- signals

@@ -66,7 +66,6 @@ class LocalHost:
     tty_modes = staticmethod(processes.tty_modes)
     restore_line_modes = staticmethod(processes.restore_line_modes)
     write_tty = staticmethod(processes.write_tty)
-    print_mark = staticmethod(processes.print_mark)
     signal_process = staticmethod(processes.signal_process)
     listening_pid = staticmethod(processes.listening_pid)
     started = staticmethod(processes.started)

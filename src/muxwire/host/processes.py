@@ -343,21 +343,12 @@ def tty_modes(tty: str) -> TtyModes | None:
         return None
 
 
-def write_tty(tty: str, data: bytes) -> bool:
-    """Write as a program in the pane would, but never wait for a terminal that is stopped (C-s)."""
-    try:
-        with _opened(tty, os.O_WRONLY) as descriptor:
-            return os.write(descriptor, data) == len(data)
-    except OSError:
-        return False
-
-
 def device_of(tty_nr: int) -> int:
     """A device number as stat(2) has it, from the field `tty_nr` of proc(5): minor bits 31 to 20 and 7 to 0."""
     return os.makedev((tty_nr >> 8) & 0xFFF, (tty_nr & 0xFF) | ((tty_nr >> 12) & 0xFFF00))
 
 
-def print_mark(tty: str, mark: bytes, leader: int) -> None:
+def write_tty(tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:  # noqa: ARG001 - it never waits
     """Write to the terminal of a pane whose process is `leader`, unless that is stopped (C-s), or full.
 
     Nothing is written once the pane has ended: the path may then be another terminal's, which the open descriptor rules
@@ -366,7 +357,8 @@ def print_mark(tty: str, mark: bytes, leader: int) -> None:
     with contextlib.suppress(OSError), _opened(tty, os.O_WRONLY) as descriptor:
         process = stat_of(leader)
         if process is not None and device_of(process.tty) == os.fstat(descriptor).st_rdev:
-            os.write(descriptor, mark)
+            return os.write(descriptor, data) == len(data)
+    return False
 
 
 def restore_line_modes(tty: str) -> None:

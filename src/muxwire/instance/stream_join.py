@@ -102,7 +102,7 @@ class StreamJoin:
         now = time.monotonic()
         if not self._is_live and now >= self._due:
             pane = self.tab.pane
-            pane.host.print_mark(pane.tty, self._mark, pane.leader_pid)
+            pane.host.write_tty(pane.tty, self._mark, pane.leader_pid, unordered=True)
             self._due, self._patience = now + self._patience, 2 * self._patience
 
     def _feed(self, data: bytes) -> None:

@@ -94,10 +94,8 @@ _OTHER_SCREEN = b"\x1b[?1049h"
 class HiddenLines:
     """The lines of one pane that are being typed out of sight."""
 
-    def __init__(self, host: Host, tty: str, session: ShellSession) -> None:
-        self._host = host
-        self._tty = tty
-        self._session = session
+    def __init__(self, host: Host, tty: str, leader: int, session: ShellSession) -> None:
+        self._host, self._tty, self._leader, self._session = host, tty, leader, session
 
     def hide(self, hidden_id: str, end: int, shown: bytes = b"") -> bool:
         """From here on, `end` in the stream, typed lines are ours, until T with this id; `shown` is seen before.
@@ -108,7 +106,8 @@ class HiddenLines:
         if shown:
             modes = self._host.tty_modes(self._tty)
             before += readable(shown).replace(b"\n", b"\n" if modes is None or modes.opost else b"\r\n")
-        if not self._host.write_tty(self._tty, before + b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN):
+        before += b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN
+        if not self._host.write_tty(self._tty, before, self._leader):
             return False
         self._session.hide(hidden_id, end)
         return True
@@ -117,7 +116,8 @@ class HiddenLines:
         """What is hidden, if anything, was not taken by a shell; with `seen` a reader is to know of it."""
         if hidden_id := self._session.hidden_id:
             end = SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % hidden_id.encode() if seen else shown_again(hidden_id)
-            self._session.unhide(reported=self._host.write_tty(self._tty, end))  # else the terminal is gone
+            # Else the terminal is gone.
+            self._session.unhide(reported=self._host.write_tty(self._tty, end, self._leader))
 
     def ended(self, hidden_id: str) -> None:
         """The command of this id has ended: if its line is hidden still, it was lost."""
@@ -161,7 +161,7 @@ class PaneState:
         self.apart: dict[
             int, str
         ] = {}  # what has a session of its own of what was to be ended last, and when it started
-        self.hidden = HiddenLines(host, tty, self.session)
+        self.hidden = HiddenLines(host, tty, leader_pid, self.session)
         self.terminal = Terminal(self)
         self.use = Use()
         self.on_exit: Callable[[], None] | None = None

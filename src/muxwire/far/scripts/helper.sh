@@ -451,9 +451,9 @@ spooled() {
 }
 command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
 
-# Print the mark $2 on the terminal $1 of the pane whose process is $3. Once that has ended, the path may be another
+# Write $2 to the terminal $1 of the pane whose process is $3. Once that has ended, the path may be another
 # terminal's: it is opened first, and stays the one that is compared with the field tty_nr of the process.
-print_mark() {
+write_tty() {
   {
     if [ -e /proc/self/stat ]; then
       s=
@@ -477,8 +477,8 @@ serve() {
   p) probe "$@" ;;
   k) kill -"$1" "$2" ;;
   K) signal_session "$@" ;;
-  w) printf %b "$2" >"$1" ;;
-  r) print_mark "$@" </dev/null & ;;
+  w) write_tty "$@" ;;
+  W) write_tty "$@" </dev/null & ;;
   s) spooled "$@" ;;
   # A file: what stores the output, or is about to, cannot do so then, and ends. Where no process can be started, what
   # is kept stays, and is not read any more.
