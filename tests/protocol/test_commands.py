@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -24,16 +27,17 @@ def test_a_list_is_answered_by_one_block_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("",), (b"",), (" ",), ("#comment",), ("a b",), (";",), ("a\nb",), ("%if",), (b"\xff",), ("A=b",)]
+    "make",
+    [
+        command,
+        *(partial(command, word) for word in ("", b"", " ", "#comment", "a b", ";", "a\nb", "%if", b"\xff", "A=b")),
+        command_list,
+        *(partial(typed_line, line, b"end") for line in (b"", b"  ", b"a\nb", b"a\0")),
+    ],
 )
-def test_a_line_without_a_command_is_refused(arguments: tuple[str | bytes, ...]) -> None:
+def test_a_line_without_a_command_is_refused_as_is_what_is_not_one_line(make: Callable[[], object]) -> None:
     with pytest.raises(LocalProtocolError):
-        command(*arguments)
-
-
-def test_an_empty_list_is_refused() -> None:
-    with pytest.raises(LocalProtocolError):
-        command_list()
+        make()
 
 
 def test_a_line_that_would_freeze_tmux_is_refused() -> None:
@@ -52,9 +56,3 @@ def test_a_line_that_was_made_is_read_back_with_its_number_of_blocks(commands: l
 def test_the_branch_of_an_if_shell_is_a_block_of_its_own_also_when_read_back() -> None:
     made = command_list(("refresh-client", "-A", "%1:pause"), ("if-shell", "-F", "1", "a ; b", "c"))
     assert sent_line(made.line).blocks == made.blocks == 3
-
-
-@pytest.mark.parametrize("line", [b"", b"  ", b"a\nb", b"a\0"])
-def test_a_typed_line_is_one_line(line: bytes) -> None:
-    with pytest.raises(LocalProtocolError):
-        typed_line(line, b"end")

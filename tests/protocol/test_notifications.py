@@ -82,27 +82,24 @@ def test_fields_are_read(line: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "name", "rest"),
+    ("line", "expected"),
     [
-        (b"%new-in-tmux-9 @1 x", None, None),
-        (b"%new-in-tmux @1 x", b"new-in-tmux", b"@1 x"),
-        (b"%window-add", b"window-add", b""),
-        (b"%window-add 1", b"window-add", b"1"),
-        (b"%window-add @\xff", b"window-add", b"@\xff"),
-        (b"%output %x a", b"output", b"%x a"),
-        (b"%extended-output %1 age : a", b"extended-output", b"%1 age : a"),
-        (b"%extended-output %1 " + b"9" * 5000 + b" : a", b"extended-output", b"%1 " + b"9" * 5000 + b" : a"),
-        (b"%subscription-changed s $0 : x", b"subscription-changed", b"s $0 : x"),
+        (b"%" + name + b" " * (rest != b"") + rest, events.UnknownNotification(name, rest))
+        for name, rest in (
+            (b"new-in-tmux", b"@1 x"),
+            (b"window-add", b""),
+            (b"window-add", b"1"),
+            (b"window-add", b"@\xff"),
+            (b"output", b"%x a"),
+            (b"extended-output", b"%1 age : a"),
+            (b"extended-output", b"%1 " + b"9" * 5000 + b" : a"),
+            (b"subscription-changed", b"s $0 : x"),
+        )
+    ]
+    + [
+        (line, None)
+        for line in (b"", b"%", b"text", b" %exit", b"%Exit", b"%%exit", b"%1 x", b"%exit\tx", b"%new-in-tmux-9 @1 x")
     ],
 )
-def test_what_cannot_be_read_is_unknown(line: bytes, name: bytes | None, rest: bytes | None) -> None:
-    event = read_notification(line)
-    if name is None or rest is None:
-        assert event is None
-    else:
-        assert event == events.UnknownNotification(name, rest)
-
-
-@pytest.mark.parametrize("line", [b"", b"%", b"text", b" %exit", b"%Exit", b"%%exit", b"%1 x", b"%exit\tx"])
-def test_other_lines_are_no_notifications(line: bytes) -> None:
-    assert read_notification(line) is None
+def test_what_cannot_be_read_is_unknown_and_other_lines_are_no_notifications(line: bytes, expected: object) -> None:
+    assert read_notification(line) == expected
