@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import Access
     from muxwire.verbs.catalogue import TabRequest
 
-_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
+_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version} #{pid}:#{start_time}")
 _WHICH_SOCKET = "in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket"
 
 
@@ -124,6 +124,8 @@ class Adopted:
         self._on_notification = on_notification
         self._on_end = on_end
         self._sessions: dict[str, _Session] = {}
+        # Each server that we have attached to: a new one counts windows from the start, and has logs of its own.
+        self._lives = set[str]()
         self._made: set[str] = set()  # the labels of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both adopt it
@@ -134,7 +136,7 @@ class Adopted:
         session = await self._first_session()
         self._folders.prepare()
         self._host.install(self._folders.shells)
-        self._folders.make_logs(1)
+        self._folders.make_logs(len(self._lives))
         self._store = LogStore(home=self._folders.state / self._folders.instance)
         self._sessions = {}
         async with self._store, anyio.create_task_group() as self._tasks:
@@ -169,7 +171,7 @@ class Adopted:
         )
 
     async def _first_session(self) -> str:
-        """The session to attach to; notes the server's version. TmuxSilent, TmuxUnavailable, InstanceUnavailable."""
+        """The session to attach to; notes which server it is. TmuxSilent, TmuxUnavailable, InstanceUnavailable."""
         socket = self._folders.socket_path
         argv = [self._tmux, "-N", "-S", str(socket), *_SESSIONS]  # -N: starts no server
         try:
@@ -182,12 +184,13 @@ class Adopted:
         rows = [row.split(" ") for row in answer.stdout.decode().splitlines()]
         if rows:
             self._version = read_version(rows[0][2], self._host)
+            self._lives.add(rows[0][3])
             # One to which a client is attached comes first: the tabs that a person uses are there.
             return min(rows, key=lambda row: row[1] == "0")[0]
-        # One that has no session runs on with `exit-empty off`.
-        has_none = self._host.listening_pid(socket) is not None
         raise InstanceUnavailable(
-            f"the tmux server at {socket} has no session" if has_none else f"there is no tmux server at {socket}",
+            f"there is no tmux server at {socket}"
+            if self._host.listening_pid(socket) is None
+            else f"the tmux server at {socket} has no session",  # it runs on with `exit-empty off`
             remedy=_WHICH_SOCKET,
         )
 
@@ -208,10 +211,10 @@ class Adopted:
         client = ControlClient(process, on_notification=self._on_notification, attaches=True)
         client.undoes_dollars = self._version == DOLLAR_VERSION
         client.patience.explain = self._silent
-        sessions = Sessions(client, session, "", "")
         server = TmuxServer(
-            self._host, self._folders, process, client, self._version, 1, self._store, sessions, self._access
-        )
+            self._host, self._folders, process, client, self._version, len(self._lives), self._store,
+            Sessions(client, session, "", ""), self._access,
+        )  # fmt: skip
         one = self._sessions[session] = _Session(server)
         server.attach = one.attach
         self._tasks.start_soon(self._hold, one, argv)

@@ -111,6 +111,10 @@ async def test_the_person_ends_the_server(person: Person, environ: dict[str, str
         person.tmux("kill-server")
         with pytest.raises(muxwire.MuxwireError):
             await adopted.command_result(started.command_id, wait=DEADLINE)
+        person.tmux("new-session", "-d", "-n", "another")
+        another = await adopted.tab("another")
+        assert (another.window_id, another.next_byte) == (tab.window_id, 0), "its log is not that of the window before"
+        assert "sleep 60" in (await adopted.read_logs(f"1/{tab.window_id}")).content
 
 
 async def test_no_server_is_started(environ: dict[str, str], folder: Path) -> None:
