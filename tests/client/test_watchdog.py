@@ -147,15 +147,17 @@ def test_a_family_is_all_descendants_and_their_sessions() -> None:
         20: Process(1, "20", "f"),
         21: Process(20, "20", "g"),
     }
-    assert (family(10, table), family(99, table)) == ({10: "a", 11: "b", 12: "c", 13: "d", 14: "e"}, {})
-    assert same_sessions(family(10, table), {15: Process(1, "11", "h"), 21: table[21]}) == {15: "h"}
+    known = {10: "a", 11: "b", 12: "c", 13: "d", 14: "e"}
+    assert (family({10: "a"}, table), family({99: "a"}, table)) == (known, {})
+    assert family({10: "z"}, table) == {}, "of a later process that has the number"
+    assert same_sessions(known, {15: Process(1, "11", "h"), 21: table[21]}) == {15: "h"}
     reused = {
         11: Process(1, "11", "z"),
         16: Process(11, "11", "y"),
         12: Process(1, "30", "x"),
         17: Process(1, "30", "w"),
     }
-    assert same_sessions(family(10, table), reused) == {}, "a later process that has a number of the family"
+    assert same_sessions(known, reused) == {}, "a later process that has a number of the family"
 
 
 def test_a_tmux_that_prints_without_end_is_not_heard_to_its_end(tmp_path: Path) -> None:

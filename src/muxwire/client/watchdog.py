@@ -154,13 +154,12 @@ def started_now(pid: int) -> dict[int, str]:
 
 def end_server(tmux: str, path: str, server: dict[int, str], panes: dict[int, Process]) -> None:
     """End the tmux server, what runs in its panes and what that has started; then remove the socket."""
-    known: dict[int, str] = {}
     answer = "" if server else ask_tmux(tmux, path, "display-message", "-p", "#{pid}").strip()
-    for pid in server or started_now(int(answer) if answer.isdigit() else 0):
-        known = hung_up(family(pid, table := process_table()), table)
-        # As kill-server does, without asking tmux: its programs get SIGHUP. A server that hangs is killed with them.
-        signal_processes({pid: known.get(pid, "")}, SIGTERM)
-        wait_until_gone(known, KILL_GRACE_S)
+    server = server or started_now(int(answer) if answer.isdigit() else 0)
+    known = hung_up(family(server, table := process_table()), table)
+    # As kill-server does, without asking tmux: its programs get SIGHUP. A server that hangs is killed with them.
+    signal_processes(server, SIGTERM)
+    wait_until_gone(known, KILL_GRACE_S)
     # What was started in the meantime has the session of one that is known.
     kill_until_gone(
         lambda table: same_sessions(known, table) | left_of(panes, table) | ({} if known else starting(path, table))
@@ -217,11 +216,14 @@ def ask_tmux(tmux: str, path: str, *command: str) -> str:
     return output.decode("utf-8", "replace")
 
 
-def family(root: int, table: dict[int, Process]) -> dict[int, str]:
-    """Return the processes that descend from `root`, and all of their sessions: process id to start time."""
-    doomed = {root} & table.keys()
+def family(roots: dict[int, str], table: dict[int, Process]) -> dict[int, str]:
+    """Return `roots`, if they run still, what descends from them, and all of their sessions: process id to start time.
+
+    A server may have ended long ago, while the process that we watch over was stopped: its number is another's then.
+    """
+    doomed = {pid for pid, started in roots.items() if is_same(pid, started, table)}
     while True:
-        # The session of the root is its own: the server made itself a daemon.
+        # The session of the server is its own: it made itself a daemon.
         sessions = {table[pid].session for pid in doomed}
         more = {pid for pid, row in table.items() if row.parent in doomed or row.session in sessions} - doomed
         if not more:
