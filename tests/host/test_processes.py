@@ -15,16 +15,19 @@ from muxwire.host import look, processes as foreground
 from muxwire.shell.look import Shown, Sleep
 
 
-def test_the_processes_of_a_session_its_leader_last() -> None:
+def test_the_processes_of_a_session_its_leader_last(monkeypatch: pytest.MonkeyPatch) -> None:
     master, slave = os.openpty()
     argv = ["setsid", "-c", "sh", "-c", "sleep 30 & echo up; wait"]
     with subprocess.Popen(argv, stdin=slave, stdout=slave) as leader:
         os.close(slave)
         assert os.read(master, 100) == b"up\r\n"
-        mine = foreground.session_processes(leader.pid)
+        mine = foreground.session_processes(leader.pid, foreground.started(leader.pid))
         assert mine == [foreground.child_of(leader.pid), leader.pid]
+        assert foreground.session_processes(leader.pid, "1") == [], "of a later process that has the number"
         assert set(foreground.group_members(leader.pid)) == set(mine)
         assert foreground.foreground_pgrp(leader.pid) == leader.pid
+        monkeypatch.setattr(os, "getsid", lambda _: os.getpid())
+        assert foreground.foreground_pgrp(leader.pid) is None, "a later process has the number"
         os.close(master)
 
 

@@ -184,7 +184,7 @@ class Soak:
             await tab.close(force=True)
         elif end == "kill":
             await anyio.sleep(after)
-            for pid in session_processes(tab.pane.leader_pid):
+            for pid in session_processes(tab.pane.leader_pid, tab.pane.began):
                 if pid != tab.pane.leader_pid:
                     with suppress(ProcessLookupError):  # it came to its end by itself
                         os.kill(pid, signal.SIGKILL)

@@ -119,6 +119,8 @@ class Machine:
     def surroundings(self, *_: object) -> None:
         """It is not recorded, and so not known."""
 
+    started = surroundings
+
     async def look_all(self, *args: Any) -> Any:
         if (found := self._replay.looked) is None:
             return self._replay.asked("look", args, {})

@@ -546,8 +546,8 @@ class RemoteHost(Host):
         answer = self._answers.get(self._ttys.get(tty, 0))
         return answer.modes if answer is not None else None
 
-    def restore_line_modes(self, tty: str) -> None:
-        self._helper.say("m", tty)
+    def restore_line_modes(self, tty: str, leader: int) -> None:
+        self._helper.say("m", tty, str(leader))
 
     def write_tty(self, tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:
         return self._helper.say("W" if unordered else "w", tty, _escaped(data), str(leader))
@@ -563,7 +563,13 @@ class RemoteHost(Host):
         members = [one.pid for one in self._of(pgrp).rows.values() if one.pgrp == pgrp and one.pid != spare]
         return True in [self.signal_process(pid, number) for pid in members]
 
-    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+    async def signal_session(
+        self,
+        leader: int,
+        began: str,  # noqa: ARG002 - the helper asks the kernel there whose number that is
+        *numbers: signal.Signals,
+        spare_leader: bool = False,
+    ) -> None:
         words = "K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers)
         if not self.link.answers:  # the helper does it as soon as it can
             self._helper.say(*words)

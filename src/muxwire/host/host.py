@@ -186,8 +186,11 @@ class Host(Protocol):
     def tty_modes(self, tty: str) -> TtyModes | None:
         """The modes of the tty at that path; None if it is gone."""
 
-    def restore_line_modes(self, tty: str) -> None:
-        """Give a tty that a killed program left raw its line modes back, and forget input that no program will read."""
+    def restore_line_modes(self, tty: str, leader: int) -> None:
+        """Give a tty that a killed program left raw its line modes back, and forget input that no program will read.
+
+        Nothing is done once the pane's process, `leader`, has ended, as by `write_tty`.
+        """
 
     def write_tty(self, tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:
         """Write to a pane's terminal as a program there would, and do not wait where it is stopped (C-s).
@@ -204,9 +207,12 @@ class Host(Protocol):
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         """Send a signal to a process group, the process `spare` excepted; False if no process got it."""
 
-    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+    async def signal_session(
+        self, leader: int, began: str, *numbers: signal.Signals, spare_leader: bool = False
+    ) -> None:
         """Send signals to every process of a session, the leader last or not at all.
 
+        `began` is what `started` has said of the leader: once the session has ended, its number may be another's.
         Return when they were sent, or another machine has not answered in time.
         """
 

@@ -119,8 +119,10 @@ class LocalHost:
             return processes.signal_process(-pgrp, number)
         return True in [processes.signal_process(pid, number) for pid in processes.group_members(pgrp) if pid != spare]
 
-    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
-        for pid in processes.session_processes(leader):
+    async def signal_session(
+        self, leader: int, began: str, *numbers: signal.Signals, spare_leader: bool = False
+    ) -> None:
+        for pid in processes.session_processes(leader, began):
             if pid != leader or not spare_leader:
                 for number in numbers:
                     processes.signal_process(pid, number)

@@ -137,12 +137,28 @@ def _parent_of(pid: int) -> int:
 
 
 def foreground_pgrp(session_leader: int) -> int | None:
-    return leader.foreground if (leader := stat_of(session_leader)) is not None and leader.foreground > 0 else None
+    """The process group in front, also where it has ended and nothing has taken its place; None if there is none.
+
+    The kernel goes on naming one that has ended. None once its number is that of a process of another session.
+    """
+    return (
+        leader.foreground
+        if (leader := stat_of(session_leader)) is not None
+        and leader.foreground > 0
+        and _asked(os.getsid, leader.foreground) in (0, session_leader)
+        else None
+    )
 
 
-def session_processes(session_leader: int) -> list[int]:
-    """Every process of the session that `session_leader` leads, the leader last."""
-    return sorted(_members(os.getsid, session_leader), key=lambda pid: pid == session_leader)
+def session_processes(session_leader: int, began: str) -> list[int]:
+    """Every process of the session that `session_leader` leads, the leader last; `began`: when that was started.
+
+    While a session has a process, no other one gets its number. After that another may, and lead a session.
+    """
+    return sorted(
+        _members(os.getsid, session_leader) if started(session_leader) in ("", began) else (),
+        key=lambda pid: pid == session_leader,
+    )
 
 
 def session_since(session_leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
@@ -316,12 +332,19 @@ def shares_folder(pid: int, folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _opened(tty: str, access: int) -> Iterator[int]:
+def _opened(tty: str, access: int, leader: int | None = None) -> Iterator[int]:
     """A descriptor of the tty at that path; OSError if it is gone. It never becomes our controlling terminal, and one
     that is stopped is not waited for.
+
+    With `leader`, a pane's process, OSError once that has ended: the path may then be another terminal's, which the
+    open descriptor rules out for what comes after the comparison.
     """
     descriptor = os.open(tty, access | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
+        if leader is not None and (
+            (process := stat_of(leader)) is None or device_of(process.tty) != os.fstat(descriptor).st_rdev
+        ):
+            raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), tty)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -349,20 +372,14 @@ def device_of(tty_nr: int) -> int:
 
 
 def write_tty(tty: str, data: bytes, leader: int, *, unordered: bool = False) -> bool:  # noqa: ARG001 - it never waits
-    """Write to the terminal of a pane whose process is `leader`, unless that is stopped (C-s), or full.
-
-    Nothing is written once the pane has ended: the path may then be another terminal's, which the open descriptor rules
-    out for what comes after the comparison.
-    """
-    with contextlib.suppress(OSError), _opened(tty, os.O_WRONLY) as descriptor:
-        process = stat_of(leader)
-        if process is not None and device_of(process.tty) == os.fstat(descriptor).st_rdev:
-            return os.write(descriptor, data) == len(data)
+    """Write to the terminal of a pane whose process is `leader`, unless that is stopped (C-s), or full."""
+    with contextlib.suppress(OSError), _opened(tty, os.O_WRONLY, leader) as descriptor:
+        return os.write(descriptor, data) == len(data)
     return False
 
 
-def restore_line_modes(tty: str) -> None:
-    with contextlib.suppress(OSError, termios.error), _opened(tty, os.O_RDWR) as descriptor:
+def restore_line_modes(tty: str, leader: int) -> None:
+    with contextlib.suppress(OSError, termios.error), _opened(tty, os.O_RDWR, leader) as descriptor:
         modes = termios.tcgetattr(descriptor)
         modes[0] |= termios.ICRNL
         modes[1] |= termios.OPOST | termios.ONLCR

@@ -149,7 +149,7 @@ class PaneState:
         self.host = host
         self.pane_id = pane_id
         self.session = ShellSession(nonce=nonce, shell=shell, cwd=cwd, read=self._read, tell=self._on_fact)
-        self.leader_pid = leader_pid
+        self.leader_pid, self.began = leader_pid, host.started(leader_pid)
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor

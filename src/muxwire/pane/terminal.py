@@ -294,7 +294,7 @@ class Terminal:
             reader = self.host.foreground_pgrp(self.leader_pid)  # the shell itself: to look for others takes a ms
             raw = self.host.sees_waits and reader is not None and self.host.sleeps_for_keys(reader, polls=False)
         if raw:
-            self.host.restore_line_modes(self.tty)
+            self.host.restore_line_modes(self.tty, self.leader_pid)
 
     def hidden_waiting(self, look: PaneLook | None = None, *, found: Judgement | None = None) -> Waiting:
         """What is waited for inside of what cannot be seen into, as far as its text proves it.

@@ -92,9 +92,9 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
         await end_strangers(pane, {})
     pane.session.hang_up()
     if not pane.session.dead:
-        await pane.host.signal_session(pane.leader_pid, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
+        await pane.host.signal_session(pane.leader_pid, pane.began, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)
-    await pane.host.signal_session(pane.leader_pid, signal.SIGKILL, spare_leader=True)
+    await pane.host.signal_session(pane.leader_pid, pane.began, signal.SIGKILL, spare_leader=True)
     await server.kill_pane(pane_id)
     await _end_session(pane, server)
     return True
@@ -105,11 +105,11 @@ async def end_rest(pane: PaneState, server: TmuxServer) -> None:
 
     The kernel has hung up on the foreground alone, so its shell would run the rest of the line meanwhile.
     """
-    await pane.host.signal_session(pane.leader_pid, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
+    await pane.host.signal_session(pane.leader_pid, pane.began, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
     await anyio.sleep(HANGUP_GRACE)
     await _end_session(pane, server)
 
 
 async def _end_session(pane: PaneState, server: TmuxServer) -> None:
-    await pane.host.signal_session(pane.leader_pid, signal.SIGKILL, spare_leader=False)
+    await pane.host.signal_session(pane.leader_pid, pane.began, signal.SIGKILL, spare_leader=False)
     server.release_session(pane.leader_pid)

@@ -5,29 +5,37 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import partial
+from tty import setraw
 from typing import Any
 
 import pytest
 
 from muxwire.far.bootstrap import helper_script
-from muxwire.host.processes import write_tty
+from muxwire.host.processes import restore_line_modes, tty_modes, write_tty
+from muxwire.shell.look import TtyModes
 from muxwire.shell.marks import ID_RANDOM, join_mark
 
 NONCE = "0123456789abcdef"
 
 
+def there(function: str, *words: object) -> bool:
+    """As the helper of another machine does it, whose tmux server this process is; whether it succeeds."""
+    wanted = r"^(?:number_of|is_ours|is_its_terminal|write_tty|line_modes)\(\) \{(?: .*|\n(?:.*\n)*?)\}$"
+    called = "\n".join(
+        (*re.findall(wanted, helper_script(), re.MULTILINE), f"server={os.getpid()}", f'{function} "$@"')
+    )
+    return subprocess.run(["sh", "-c", called, "sh", *map(str, words)], check=False).returncode == 0
+
+
 def written_there(tty: str, data: bytes, leader: int) -> None:
-    """As the helper of another machine does it."""
-    wanted = r"^number_of\(\) \{.*\}$|^write_tty\(\) \{\n(?:.*\n)*?\}$"
-    functions = re.findall(wanted, helper_script(), re.MULTILINE)
-    assert len(functions) == 2
-    words = (tty, "".join(f"\\0{byte:o}" for byte in data), str(leader))
-    called = "\n".join((*functions, 'write_tty "$@"'))
-    subprocess.run(["sh", "-c", called, "sh", *words], check=False)
+    there("write_tty", tty, "".join(f"\\0{byte:o}" for byte in data), leader)
 
 
-@pytest.mark.parametrize("write", [write_tty, written_there])
-def test_what_is_written_reaches_the_terminal_of_its_pane_only(write: Any) -> None:
+@pytest.mark.parametrize(
+    ("write", "restore"), [(write_tty, restore_line_modes), (written_there, partial(there, "line_modes"))]
+)
+def test_what_is_done_to_a_terminal_is_done_to_that_of_its_pane_only(write: Any, restore: Any) -> None:
     """Another terminal may have the path of one that is gone: then marks stood in the output of another instance."""
     mark, other = (join_mark(bytes(random), NONCE) for random in (range(ID_RANDOM), range(1, 1 + ID_RANDOM)))
     master, terminal = os.openpty()
@@ -37,8 +45,14 @@ def test_what_is_written_reaches_the_terminal_of_its_pane_only(write: Any) -> No
         with subprocess.Popen(takes, stdout=subprocess.PIPE, start_new_session=True) as leader:
             assert leader.stdout is not None
             leader.stdout.readline()
+            setraw(terminal)
             write(tty, other, os.getpid())
+            restore(tty, os.getpid())
+            assert tty_modes(tty) == TtyModes(icanon=False, echo=False, isig=False, opost=False)
             write(tty, mark, leader.pid)
+            restore(tty, leader.pid)
+            assert tty_modes(tty) == TtyModes(icanon=True, echo=True, isig=True, opost=True)
+            assert [there("is_ours", pid) for pid in (leader.pid, os.getpid(), 1 << 30)] == [True, False, True]
             leader.kill()
         write(tty, other, leader.pid)
         write(tty, other, 0)

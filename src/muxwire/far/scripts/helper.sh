@@ -28,8 +28,18 @@ members() {
   done
 }
 
+# Whether the process $1, if there is one, is of a session that a pane of ours began, whose leader tmux has started. What
+# is asked for may come late: its number may be that of another program's process by then.
+is_ours() {
+  [ -e "/proc/$1/stat" ] || return 0
+  IFS= read -r s <"/proc/$1/stat" && set -- ${s##*") "} || return
+  [ "$2" = "$server" ] && return
+  IFS= read -r s <"/proc/$4/stat" && set -- ${s##*") "} && [ "$2" = "$server" ]
+}
+
 # Signals $3.. to the session of $1; with $2 = 1 not to the leader.
 signal_session() {
+  is_ours "$1" || return
   members "$1"
   l=$1 spare=$2
   shift 2
@@ -451,20 +461,18 @@ spooled() {
 }
 command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
 
-# Write $2 to the terminal $1 of the pane whose process is $3. Once that has ended, the path may be another
-# terminal's: it is opened first, and stays the one that is compared with the field tty_nr of the process.
-write_tty() {
-  {
-    if [ -e /proc/self/stat ]; then
-      s=
-      number_of "${1##*/}"
-      IFS= read -r s <"/proc/$3/stat"
-      set -- "$1" "$2" ${s##*") "}
-      [ "${7:-0}" = "$nr" ] || return
-    fi
-    printf %b "$2"
-  } >"$1"
+# Whether the terminal $1 is that of the pane whose process is $2. Once that has ended, the path may be another
+# terminal's: it is opened before, and stays the one that is compared with the field tty_nr of the process.
+is_its_terminal() {
+  [ -e /proc/self/stat ] || return 0
+  s=
+  number_of "${1##*/}"
+  IFS= read -r s <"/proc/$2/stat"
+  set -- ${s##*") "}
+  [ "${5:-0}" = "$nr" ]
 }
+write_tty() { { is_its_terminal "$1" "$3" && printf %b "$2"; } >"$1"; }
+line_modes() { { is_its_terminal "$@" && stty icrnl opost onlcr icanon isig echo iexten; } <"$1"; }
 
 serve() {
   set -f
@@ -475,7 +483,7 @@ serve() {
   shift 2
   case $v in
   p) probe "$@" ;;
-  k) kill -"$1" "$2" ;;
+  k) is_ours "${2#-}" && kill -"$1" "$2" ;;
   K) signal_session "$@" ;;
   w) write_tty "$@" ;;
   W) write_tty "$@" </dev/null & ;;
@@ -483,7 +491,7 @@ serve() {
   # A file: what stores the output, or is about to, cannot do so then, and ends. Where no process can be started, what
   # is kept stays, and is not read any more.
   e) printf "" >"$d/spool-$1.over"; rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
-  m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
+  m) line_modes "$@" ;;
   d) rm -rf "$q/$1" ;;
   f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
   x)
