@@ -39,8 +39,9 @@ class Machine:
         """Open the tab that is described; as `Terminals.create_tab`. `host` is the machine as the client sees it."""
         if not host.is_local:
             await self.life.server()
-            programs = [program for program in (wanted.shell, *wanted.command[:1]) if program]
-            await host.look_up([os.fspath(wanted.cwd)] if wanted.cwd else [], programs)
+            await host.look_up(
+                [os.fspath(wanted.cwd)] if wanted.cwd else [], [*filter(None, (wanted.shell, *wanted.command[:1]))]
+            )
         request = checked_request(host, wanted)
         server = await self.life.server()
         if self.life.adopted is not None:
@@ -51,12 +52,25 @@ class Machine:
         return made
 
     async def tab(self, target: str, seat: Seat, within: float = inf) -> Tab:
-        """The open tab that `target` names; it is the one that the seat used last then. As `Terminals.tab`."""
+        """The open tab that `target` names; it is the one that the seat used last then. As `Terminals.tab`.
+
+        A new server counts from the start again: an id of a tab that the seat made at one that has ended does not name
+        what another client has made since.
+        """
         tab = await self.known_tab(target, seat, within)
         if self.book.open.get(tab.key) is not tab:
             raise NoSuchTarget(
                 f"tab {target} is closed: {tab.end_reason}",
                 remedy="its log can still be read; create a new tab with `create_tab`",
+            )
+        if (
+            target in (tab.key.removeprefix(self.life.host.prefix), tab.pane_id)
+            and tab.key not in seat.used
+            and (own := [one for one in seat.made if one.key == tab.key and one.generation < tab.generation])
+        ):
+            raise NoSuchTarget(
+                f"the tmux server that had your tab {target} has ended, and another client's tab is called so now",
+                remedy=f"make one with `create_tab`; {tab.address} is that tab, and {own[-1].address} has your log",
             )
         self.book.use(tab.key, seat)
         return tab
@@ -64,12 +78,11 @@ class Machine:
     async def known_tab(self, target: str, seat: Seat, within: float = inf) -> Tab:
         """The tab that `target` names, open or closed; this does not make it the active one. As `Terminals.tab`."""
         await self.life.look(within)
-        prefix = self.life.host.prefix
-        tab = self.book.open.get(prefix + target)
+        tab = self.book.open.get(self.life.host.prefix + target)
         if tab is None:
-            sessions = self.life.running.sessions if self.life.running is not None else None
             with self.life.time_for_answers(within):
-                tab = await find_tab(target, self.book, seat, prefix, sessions)
+                sessions = running.sessions if (running := self.life.running) is not None else None
+                tab = await find_tab(target, self.book, seat, self.life.host.prefix, sessions)
         tab.pane.use.note()
         return tab
 

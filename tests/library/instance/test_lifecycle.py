@@ -16,6 +16,7 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table, starting
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
+from muxwire.tabs.seat import Seat
 from tests.deadline import DEADLINE
 from tests.library.opened import begun, seen
 from tests.processes import children_of, gone, line_of, server_pid
@@ -128,18 +129,19 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
         await alone.tab("@1")
     old = await alone.read_logs("@1", lines=1000)
     assert "begun\n" in old.content
-    second = await alone.create_tab(shell="bash", name="second")
+    with alone.seated(Seat(), "/", alone.host.environ) as other:
+        second = await other.create_tab(shell="bash", name="second")
     assert (second.window_id, (await second.execute("echo afresh")).output) == ("@1", "afresh\n")
     await gone(pids)
-    assert (await alone.tab("@1")) is second
+    with pytest.raises(NoSuchTarget, match="that had your tab @1 has ended"):
+        await alone.tab("@1")
+    assert (await alone.tab("second"), await alone.tab("2/@1"), await alone.tab("@1")) == (second, second, second)
     # A window id that is used again means the newest tab; the older one is called by its server's number.
     rows = {row.window_id: row for row in (await alone.list_tabs()).tabs}
     assert {row.log_path for row in rows.values()} == {str(tab.log_path), str(second.log_path)}
-    assert (rows["@1"].name, rows["1/@1"].name) == ("second", "first")
-    assert rows["1/@1"].closed
+    assert (rows["@1"].name, rows["1/@1"].name, rows["1/@1"].closed) == ("second", "first", True)
     assert await alone.read_logs("1/@1", lines=1000) == old
-    assert "afresh\n" in (await alone.read_logs("@1")).content
-    assert "afresh\n" in (await alone.read_logs("2/@1")).content
+    assert ["afresh\n" in (await alone.read_logs(name)).content for name in ("@1", "2/@1")] == [True, True]
     assert (await alone.stream_logs("1/@1", max_bytes=1 << 20)).closed
     with pytest.raises(NoSuchTarget, match="closed: the tmux server ended"):
         await alone.tab("1/@1")
