@@ -141,13 +141,10 @@ def foreground_pgrp(session_leader: int) -> int | None:
 
     The kernel goes on naming one that has ended. None once its number is that of a process of another session.
     """
-    return (
-        leader.foreground
-        if (leader := stat_of(session_leader)) is not None
-        and leader.foreground > 0
-        and _asked(os.getsid, leader.foreground) in (0, session_leader)
-        else None
-    )
+    leader = stat_of(session_leader)
+    if leader is None or leader.foreground <= 0:
+        return None
+    return leader.foreground if _asked(os.getsid, leader.foreground) in (0, session_leader) else None
 
 
 def session_processes(session_leader: int, began: str) -> list[int]:
@@ -155,10 +152,9 @@ def session_processes(session_leader: int, began: str) -> list[int]:
 
     While a session has a process, no other one gets its number. After that another may, and lead a session.
     """
-    return sorted(
-        _members(os.getsid, session_leader) if started(session_leader) in ("", began) else (),
-        key=lambda pid: pid == session_leader,
-    )
+    if started(session_leader) not in ("", began):
+        return []
+    return sorted(_members(os.getsid, session_leader), key=lambda pid: pid == session_leader)
 
 
 def session_since(session_leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
