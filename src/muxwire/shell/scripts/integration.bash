@@ -36,7 +36,7 @@ case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
 esac
-_mxw_s=0 _mxw_a= _mxw_c0=none _mxw_g= _mxw_k= _mxw_d= _mxw_z= _mxw_head=$'\e]7770;Q;'
+_mxw_s=0 _mxw_a= _mxw_c0=none _mxw_k0=none _mxw_g= _mxw_k= _mxw_d= _mxw_z= _mxw_head=$'\e]7770;Q;'
 _mxw_w= _mxw_to= _mxw_size= _mxw_ps1= _mxw_ps2=$'\\[\e]7770;A;'$_mxw_n$';2\a\\]'
 
 # What a trace or the user's traps write where words of ours stand goes to /dev/null: `&>/dev/null` takes bash a third of
@@ -105,9 +105,9 @@ _mxw_a() {
 _mxw_e() {
   _mxw_s=$? _mxw_x=:${_mxw_x-}:${EPOCHREALTIME-} _mxw_f=1 _mxw_q+=1 _mxw_u=
   \builtin printf -v _mxw_u 7 &&
-    [[ $_mxw_u${#_mxw_x}:${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:${#BASHOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} == "$_mxw_g" ]] &&
+    [[ $_mxw_u${#_mxw_x}:${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:${#BASHOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} == $_mxw_g ]] &&
     \builtin printf %s "$_mxw_head$_mxw_d;$_mxw_s$_mxw_x;$_mxw_q;$_mxw_n;${PWD-};$_mxw_d"$'\a' >&0 &&
-    _mxw_d= _mxw_a= _mxw_k=$-0:$_mxw_c0: _mxw_p1=${PS1-} PS1=$_mxw_p1$_mxw_z &&
+    _mxw_d= _mxw_a= _mxw_k=$-$_mxw_k0 _mxw_p1=${PS1-} PS1=$_mxw_p1$_mxw_z &&
     case $_mxw_z in ?*) PROMPT_COMMAND=$_mxw_once ;; esac || _mxw_look
 }
 # The rest of it: the mark was not printed, or something has changed. A command may have disabled a builtin that the mark
@@ -144,7 +144,7 @@ _mxw_h() {
 # is short, for bash parses it once more for each command. `$_` is not `_mxw_e` if a DEBUG trap has run between, which
 # is a new one.
 _mxw_c='
-{ _mxw_e; [[ $_ == _mxw_e ]] || _mxw_trap; } &>/dev/null'
+{ _mxw_e;[[ $_ = _mxw_e ]]||_mxw_trap;}&>/dev/null'
 
 # Q, if an error kept the text from getting to it.
 _mxw_x() {
@@ -153,20 +153,20 @@ _mxw_x() {
 }
 
 # What the key runs, unseen. The wrapper's file sets what PS0 prints when our line is accepted, S with what comes before it
-# (`_mxw_a`), the text, and what else is to be printed before S (`_mxw_o`). Where something may show our words, a line is
-# half typed, or PS0 is not ours alone, the other function sees to that.
+# (`_mxw_a`), the text, and what else is to be printed before S (`_mxw_o`). Where something may show our words,
+# a line is half typed (`_mxw_bound`), or PS0 is not ours alone, the other function sees to that. An empty READLINE_POINT
+# leaves the cursor at the line's end. `_mxw_k` has no character of a pattern: in quotes each one takes bash longer.
 _mxw_take() {
-  _mxw_s=$? _mxw_x=${EPOCHREALTIME-} _mxw_go=$_mxw_line
+  _mxw_s=$?
   \builtin . "$_mxw_file"
-  [[ $-$_mxw_s:${PS0-}:${READLINE_LINE-no}$_mxw_half$_mxw_bound${_mxw_ps0-} == "$_mxw_k" ]] &&
-    PS1=${_mxw_p1-${PS1%"$_mxw_ps1"}} || _mxw_hidden
-  READLINE_LINE=$_mxw_go READLINE_POINT=${#_mxw_go}
+  [[ $-$_mxw_s:${PS0-}:${READLINE_LINE-no}$_mxw_bound == $_mxw_k ]] &&
+    PS1=${_mxw_p1-${PS1%"$_mxw_ps1"}} _mxw_x=${EPOCHREALTIME-} READLINE_LINE=$_mxw_go READLINE_POINT= || _mxw_hidden
 }
 # The text's first line prints S, hidden, and hands `$?` on; a shell that shows what it reads (`set -v`) gets the bare text.
 # `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a DEBUG trap run after S.
 _mxw_hidden() {
-  case $-:${READLINE_LINE-}$_mxw_half$_mxw_bound${_mxw_ps0-}:${READLINE_LINE+x} in *x*:*:x | *:?*:x) _mxw_aside ;; esac
-  _mxw_go=$_mxw_long _mxw_t=$_mxw_a _mxw_a=
+  case $-:${READLINE_LINE-}$_mxw_bound${_mxw_ps0-}:${READLINE_LINE+x} in *x*:*:x | *:?*:x) _mxw_aside ;; esac
+  READLINE_LINE=$_mxw_long READLINE_POINT= _mxw_t=$_mxw_a _mxw_a=
   case $_mxw_q$- in *v*) _mxw_b=${_mxw_b%"$_mxw_c"} ;; esac
   case $_mxw_s in 0) _mxw_v= ;; *) _mxw_v="; _mxw_give && :" ;; esac
   _mxw_b="{ ${_mxw_o}_mxw_a$_mxw_v; } &>/dev/null$_mxw_b" _mxw_o=
@@ -177,7 +177,8 @@ _mxw_hidden() {
 # typed without the key reads the file too.
 _mxw_line=' \builtin eval "$_mxw_b";_mux&&:'
 _mxw_long=' \builtin eval "$_muxg";_mux&&:'
-_muxg='\builtin eval "$_mxw_b"; { case $_mxw_d in ?*) _mxw_x || :;; esac; } &>/dev/null'
+_mxw_go=$_mxw_line
+_muxg='\builtin eval "$_mxw_b"; { case $_mxw_d in ?*) _mxw_x || :;; esac; _mxw_go=$_mxw_line; } &>/dev/null'
 _mux="{ _mxw_take; \\builtin unset -v READLINE_LINE READLINE_POINT; } &>/dev/null; $_muxg"
 
 # The status, for what follows.
@@ -236,7 +237,7 @@ _mxw_i() {
   case ${1-}$- in
     _mxw_e*[xvTE]*) ;;
     _mxw_e*)
-      _mxw_g=7${#_mxw_x}:${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:${#BASHOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} _mxw_k=$-0:$_mxw_c0: ;;
+      _mxw_g=7${#_mxw_x}:${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:${#BASHOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} _mxw_k=$-$_mxw_k0 ;;
   esac
   case :${BASHOPTS-}:${PS0-} in
     *:promptvars:*) ;;
@@ -254,8 +255,10 @@ case $BASH_VERSION:${BASHOPTS-}: in
   4.[0-3]*) ;;
   *:promptvars:*)
      _mxw_ps0=${PS0-}
-     PS0=$'${_mxw_a:-\e]7770;C;'$_mxw_n$';$_mxw_q\a}'${PS0:+'$_mxw_to'}${PS0-}
+     _mxw_c1=$'\e]7770;C;'$_mxw_n
+     PS0=$'${_mxw_a:-$_mxw_c1;$_mxw_q\a}'${PS0:+'$_mxw_to'}${PS0-}
      _mxw_c0=$PS0
+     case $_mxw_ps0 in "") _mxw_k0=0:$PS0: ;; esac
      \builtin printf '\033]7770;C;%s;0\007' "$_mxw_n" >/dev/tty ;;
 esac
 
@@ -274,11 +277,11 @@ _mxw_aside() {
   case $PS0 in *\$_mxw_to*) _mxw_to=$'\e[?1049h' ;; esac
   case ${_mxw_half:+x}:$_mxw_bound in
     x:)                                             # what the command mode of vi has goes one column to the left
-      for map in emacs-standard vi-insert; do \builtin bind -m "$map" '"\e[y": "\e[~\e[x"'; done
-      \builtin bind -m vi-command '"\e[y": "\e[~\e[r\e[u"'
+      for map in emacs-standard vi-insert; do \builtin bind -m "$map" '"\e[~": "\e[y\e[x"'; done
+      \builtin bind -m vi-command '"\e[~": "\e[y\e[r\e[u"'
       _mxw_bound=x ;;
     :x)
-      for map in emacs-standard vi-insert vi-command; do \builtin bind -m "$map" '"\e[y": "\e[~"'; done
+      for map in emacs-standard vi-insert vi-command; do \builtin bind -m "$map" '"\e[~": accept-line'; done
       _mxw_bound= ;;
   esac
 }
@@ -291,7 +294,7 @@ _mxw_back() {
 # row of the screen, as what `-x` binds does, and forgets what is typed. The other one is a macro, for C-r ends by our ESC,
 # and what -x binds is unknown then.
 _mxw_k() {
-  \builtin local map insert key quoted bound press='\e[s\e[y'
+  \builtin local map insert key quoted bound press='\e[s\e[~'
   # Before 4.3 bash does not find what -x binds to more than two keys: the plain key is pressed.
   case $BASH_VERSION in 4.[0-2].*) press='\e[}' ;; esac
   quoted=${_mxw_long/muxg/mux} quoted=${quoted//\\/\\\\} quoted=${quoted//\"/\\\"}
@@ -307,7 +310,7 @@ _mxw_k() {
     \builtin bind -m "$map" '"\e[{": kill-whole-line'
     \builtin bind -m "$map" '"\e[~": accept-line'
     \builtin bind -m "$map" "\"\\e[}\": \"\\e[{$insert$quoted\\C-m\""
-    \builtin bind -m "$map" '"\e[y": "\e[~"'
+    \builtin bind -m "$map" '"\e[y": accept-line'
     \builtin bind -m "$map" '"\e[u": vi-movement-mode'
     \builtin bind -m "$map" -x '"\e[s": { _mxw_take; } &>/dev/null'
     \builtin bind -m "$map" -x '"\e[x": { _mxw_back "$_"; } &>/dev/null'
