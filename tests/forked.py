@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +53,12 @@ _STANDARD = 3
 def start_muxwire(
     arguments: Sequence[str], environ: Mapping[str, str], program: Program = main, **options: Any
 ) -> subprocess.Popen[Any]:
-    """Start `muxwire`, or another program of its library, with these arguments and options of `subprocess.Popen`."""
+    """Start `muxwire`, or another program of its library, with these arguments and options of `subprocess.Popen`.
+
+    In the main thread: of a process that is forked in another, the others are gone, and what they hold stays locked. In
+    Python 3.13 such a fork runs no handler of a signal either, unless the signal interrupts a system call.
+    """
+    assert threading.current_thread() is threading.main_thread()
     become = partial(_become, program, list(arguments), dict(environ))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
@@ -71,7 +77,6 @@ async def muxwire_beside(
     arguments: Sequence[str], environ: Mapping[str, str], seconds: float
 ) -> subprocess.CompletedProcess[str]:
     """Run `muxwire` without input to its end, while the event loop of the caller goes on."""
-    # Forked here: of a process that is forked in a thread, the others are gone, and what they hold stays locked.
     started = start_muxwire(arguments, environ, stdin=subprocess.DEVNULL, **_READ)
     return await anyio.to_thread.run_sync(_finished, started, seconds)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -69,7 +69,7 @@ class Call:
     given: str = ""
     refused: int = 0
 
-    def __call__(self, user: User) -> None:
+    async def __call__(self, user: User) -> None:
         said = user.muxwire(*self.words, code=self.refused, given=self.given)
         assert re.match(r"muxwire: .*\n  ", said) if self.refused else self.prints in said
 
@@ -107,25 +107,21 @@ VERBS: dict[str, tuple[Call, ...]] = {
 }
 
 
-def serve(user: User) -> None:
+async def serve(user: User) -> None:
     start = partial(start_muxwire, ["serve", "--socket", str(user.person.socket)], user.environ)
-
-    async def use() -> None:
-        async with closing(ChildClient(start, user.place.home / "stderr")) as client:
-            await client.initialize()
-            await client.done("list_tabs")
-            await client.done("create_tab", name="ours")
-            assert (await client.done("execute_command", window_id="ours", command="echo made"))["output"] == "made\n"
-            client.hang_up()
-            assert await client.ended() == 0
-
-    anyio.run(use)
+    async with closing(ChildClient(start, user.place.home / "stderr")) as client:
+        await client.initialize()
+        await client.done("list_tabs")
+        await client.done("create_tab", name="ours")
+        assert (await client.done("execute_command", window_id="ours", command="echo made"))["output"] == "made\n"
+        client.hang_up()
+        assert await client.ended() == 0
 
 
-def lasts(verb: str, *words: str) -> Callable[[User], object]:
+def lasts(verb: str, *words: str) -> Callable[[User], Awaitable[None]]:
     """A verb that lasts: it is ended once it has written a line."""
 
-    def call(user: User) -> None:
+    async def call(user: User) -> None:
         with user.place.start(verb, "--socket", str(user.person.socket), *words, environ=user.environ) as lasting:
             assert lasting.stdout.readline()
             lasting.terminate()
@@ -134,7 +130,7 @@ def lasts(verb: str, *words: str) -> Callable[[User], object]:
 
 
 # A new verb is one that this says nothing of, and fails.
-CALLS: dict[str, tuple[Callable[[User], object], ...]] = {
+CALLS: dict[str, tuple[Callable[[User], Awaitable[None]], ...]] = {
     **VERBS,
     "serve": (serve,),
     "observe": (lasts("observe", "two"),),
@@ -156,7 +152,7 @@ async def test_nothing_of_a_person_changes_by_what_acts_elsewhere(user: User) ->
         await user.person.settled(set())
         before = user.person.everything(set())
         for verb, words in CALLS_ELSEWHERE.items():
-            await anyio.to_thread.run_sync(partial(user.muxwire, verb, *words, socket=False))
+            user.muxwire(verb, *words, socket=False)
         await user.person.alone()
         assert differences(before, user.person.everything(set())) == []
 
@@ -170,7 +166,7 @@ async def test_nothing_of_a_person_changes(user: User, verb: str) -> None:
             await user.person.ring("other:three")
         before, alerts = user.person.everything(used), user.person.alerts("other")
         for call in CALLS[verb]:
-            await anyio.to_thread.run_sync(call, user)
+            await call(user)
         await user.person.alone()
         assert verb in ELSEWHERE or user.person.alerts("other") == alerts
         assert differences(before, user.person.everything(used)) == []
