@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from muxwire import Tab, Terminals
-from muxwire.results import Snapshot
+from muxwire.results import Cursor, Snapshot
 from muxwire.vt.widths import guessed_width
 from tests.deadline import DEADLINE
 from tests.library.opened import begun, drawn, known_prompt, seen, tab_for
@@ -46,8 +46,10 @@ async def typed(tab: Tab, text: str, left: int = 0) -> Snapshot:
     """Type as a person does, and return what is seen once the cursor is where it then is."""
     before = (await tab.snapshot()).cursor
     await tab.runner.keyboard.type(text.encode() + LEFT * left)
-    wanted = (before.x + sum(guessed_width(character) for character in text[: len(text) - left])) % tab.columns
-    while (taken := await tab.snapshot()).cursor.x != wanted or text.strip()[-4:] not in "".join(taken.lines):
+    cells = before.x + sum(guessed_width(character) for character in text[: len(text) - left])
+    # The row too, and all of the text: where a line is drawn slowly the cursor comes to that column more than once.
+    wanted = Cursor(cells % tab.columns, before.y + cells // tab.columns)
+    while (taken := await tab.snapshot()).cursor != wanted or text.strip() not in "".join(taken.lines):
         await tab.pane.stream.changed_within(0.05)
     return taken
 
