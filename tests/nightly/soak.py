@@ -55,7 +55,7 @@ LINES_MAX = 20_000
 FILES = 10
 FILE_BYTES_MAX = 1 << 20
 # A C-c ends a command: the terminal echoes it, after the signal is out, so that the shell's own newline may come first.
-ENDED_BY_KEY = re.compile(r"(?:\^C\n?)*")
+ENDED_BY_KEY = re.compile(r"\n?(?:\^C\n?)*")
 # Of a command that runs in the next moment after its start, and how it is stopped.
 STOP_SIGNALS = ("SIGINT", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
 STOP_DELAYS = (0.0, 0.0, 0.001, 0.005, 0.02)
