@@ -208,7 +208,8 @@ class Tab:
     async def comes_free(self, seconds: float) -> bool:
         """Whether a command can be given to it: what runs there has ended within that time, or a call waits for that.
 
-        The time counts from the start of what runs: a server that has run for longer will hardly end within it.
+        The time counts from the start of what runs: a server that has run for longer will hardly end within it. Not in
+        a nested shell, after a command there: its prompt is on the way, and what runs is the one that it was begun by.
         It can also where a program waits for input, or seems to where that cannot be seen, as over ssh: that may be a
         shell, which the command finds out.
         """
@@ -223,7 +224,7 @@ class Tab:
             )
 
         running = pane.session.running
-        since = running.lasted(pane.now) if running is not None else 0.0
+        since = running.lasted(pane.now) if running is not None and running is pane.session.current else 0.0
         return await pane.stream.until(free, seconds - since, look=_LOOK_EVERY)
 
     async def like(self) -> dict[str, Any]:
