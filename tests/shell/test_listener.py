@@ -211,6 +211,12 @@ def execution(prompt: bytes, name: str = "bash") -> Execution:
         (b"box$ ", "bash", b"^C\r\nin /tmp$ ", False, b"in /tmp$ "),  # after C-c any prompt will do
         (b"/$ ", "dash", b"^C\r\nname? ", False, None),  # a `read` of dash looks like its prompt
         (b"/$ ", "dash", b"^C\r\n/tmp$ ", False, b"/tmp$ "),
+        # Over a relay it is not seen whether a shell asks, or a program that goes on after a C-c.
+        (b"box# ", "", b"^C\r\nmysql> ", True, None),
+        (b"box# ", "", b"^C\r\ndb=# ", True, None),
+        (b"box# ", "", b"^C\x1b[?2004l\r\r\n(interrupt) use quit to exit.\r\n\x1b[?2004h", True, None),  # bc
+        (b"box# ", "", b"^C\r\n\x1b[?2004hin /tmp# ", False, b"\x1b[?2004hin /tmp# "),
+        (b"a\nbox> 9:59", "", b"^C\r\nbox/tmp> 10:00", True, b"box/tmp> 10:00"),
         (b"", "bash", b"^C\r\n", True, b""),  # an empty prompt
         (b"", "bash", b"^C\r\n", False, None),
         (b"", "bash", b"^C", True, None),

@@ -35,7 +35,7 @@ _STUCK = (
 )
 DEAF = (
     "C-c did not end it, and behind ssh, sudo, or in a container no other signal can be sent",
-    "try the key C-\\ with `send_keys`, or end it there over another connection",
+    "try the keys C-d and C-\\ with `send_keys`, or end it there over another connection",
 )
 
 

@@ -67,8 +67,8 @@ _SHOWN_BYTES: Final = 80
 
 # Their line editors are up before their prompts are drawn.
 _EDITING: Final = ("bash", "zsh", "fish")
-# The kernel does not distinguish their `read` from their prompt.
-_READ_ALIKE: Final = ("dash", "ash", "ksh")
+# The kernel distinguishes their `read` from their prompt, where it is no fish behind a relay.
+_TELL_APART: Final = ("bash", "zsh")
 # What zsh and fish print before a prompt: a sign for an unfinished line, and blanks up to the right edge. After a
 # finished line the prompt takes their place.
 _BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
@@ -257,8 +257,8 @@ def prompt_at_end(execution: Execution, tail: bytes, *, silent: bool) -> bytes |
     """The prompt that ends an output, None for none; `tail` is the newest of the output.
 
     It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
-    line that it began. After a C-c anything will do that stands where a prompt would. If the prompt showed nothing, it
-    is there once the line of the C-c is ended.
+    line that it began. After a C-c anything will do that stands where a prompt would, if only a shell can have drawn
+    it. If the prompt showed nothing, it is there once the line of the C-c is ended.
     """
     prompt = execution.shell_prompt
     if prompt and tail.endswith(prompt):
@@ -274,9 +274,16 @@ def prompt_at_end(execution: Execution, tail: bytes, *, silent: bool) -> bytes |
     if not seen and b"\n" in last and silent:
         return last.rpartition(b"\n")[2]
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
-    # Their prompt ends with the same sign in every directory, a question of their `read` hardly. Where it is b"", it
-    # was drawn before we came, and its sign is not known.
-    if prompt and execution.shell_name in _READ_ALIKE and looks(last)[-1:] != seen[-1:]:
+    # A question of a `read`, and over a relay any program that goes on after a C-c (mysql): a shell's prompt ends in a
+    # shell's sign, or begins as the one before. Where that is b"", it was drawn before we came, and is not known.
+    if (
+        prompt
+        and execution.shell_name not in _TELL_APART
+        and not (
+            reads_as_prompt(strip_ansi(last.decode("utf-8", "replace")))
+            or looks(last)[:2] == seen.rpartition("\n")[2][:2]
+        )
+    ):
         return None
     # The editor is up before its prompt is drawn: without a line feed it is still to come, unless all is silent.
     return last if last and (b"\n" in tail or silent) else None
