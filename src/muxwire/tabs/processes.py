@@ -74,6 +74,8 @@ async def started_process(
                 is_ready = found.outcome == "met"
             if is_ready:
                 await _line_ended(tab.pane, found.next_byte)
+            elif execution is not None:
+                await note_left(tab.pane, execution)
         except InvalidArgument as error:
             done = "the text was typed" if execution is None else f"it was started, as command {execution.command_id}"
             raise InvalidArgument(f"{done}, and {error}", remedy=error.remedy) from None
@@ -165,7 +167,7 @@ async def _without_strangers(tab: Tab, seen: Mapping[int, str]) -> None:
 
 
 async def note_left(pane: PaneState, execution: Execution) -> None:
-    """Have the note of a command that was interrupted say what it began and still runs."""
+    """Have the note of a command that has ended, but hardly as it should, say what it began and still runs."""
     if execution.ending and (left := await _left(pane, execution.typed_time, execution.end_time)):
         names = ", ".join(f"{one.name} (pid {one.pid})" for one in left[:_NAMED])
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
@@ -263,9 +265,7 @@ def _back_from(pane: PaneState, ended: Execution) -> bool:
 
     A nested shell prints no marks: nothing runs in it when the shell itself is in the foreground.
     """
-    if not prompt_due(pane.session):
-        return False
-    return ended.level == 1 or _in_front(pane, ended)
+    return prompt_due(pane.session) and (ended.level == 1 or _in_front(pane, ended))
 
 
 def _in_front(pane: PaneState, ran: Execution) -> bool:
