@@ -51,10 +51,12 @@ _BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "W
 # Without DECSET 1006 a coordinate is one byte, from 33 on.
 _X10_MAX = 222
 
-# How keys are written by a caller who knows another program's names, or who writes several as one: `C-x C-c`.
+# How keys are written by a caller who knows another program's names, or who writes several as one: `C-x C-c`,
+# `ls Enter` (in these letters: `(?-i:...)`), or `ls\n` with a backslash.
 _MISTAKEN = re.compile(
-    r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
-    r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z]|(?:[cms]-\S )+\S+)>?\Z",
+    r"[<{]?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|tab|"
+    r"(?:arrow)?(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z]|(?:[cms]-\S )+\S+)[>}]?\Z"
+    r"|.*(?:\\[nr]|(?-i: (?:Enter|Return)))\Z",
     re.IGNORECASE,
 )
 
