@@ -566,6 +566,7 @@ def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_writt
     [
         (b"bash", True), (b"bash --norc", True), (b"cd / && bash --norc", True), (b"sudo -i", True),
         (b"TERM=x zsh -f", True), (b"env A=b /usr/bin/fish", True), (b"ls; exec dash", True), (b"echo bash", False),
+        (b"exec $SHELL -l", True), (b"""A='b c' D="e f" ssh box""", True), (b"""A='b c' echo ssh""", False),
         (b"bash -c true | cat", False), (b"basher", False), (b"python3", False), (b"bash; echo done", False),
     ],
 )  # fmt: skip

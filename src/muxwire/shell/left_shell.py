@@ -25,10 +25,10 @@ _LEAVES = re.compile(
     rb"[ \t]*[;\n]?\s*\Z"
 )
 # A command whose last word of a program is a shell, or reaches one: what answers afterwards is that shell.
-_SHELLS = rb"bash|zsh|fish|sh|dash|ash|ksh|ksh93|busybox"
+_SHELLS = rb"bash|zsh|fish|sh|dash|ash|ksh|ksh93|busybox|\"?\$\{?SHELL\}?\"?"
 _REACHES = rb"su|sudo|doas|ssh|mosh|docker|podman|kubectl|lxc|nsenter|chroot|unshare|script|nix|nix-shell"
 _STARTS = re.compile(
-    rb"(?:\A|&&|\|\||[;\n])[ \t]*(?:exec[ \t]+|command[ \t]+|env[ \t]+)?(?:\w+=\S*[ \t]+)*"
+    rb"(?:\A|&&|\|\||[;\n])[ \t]*(?:exec[ \t]+|command[ \t]+|env[ \t]+)?(?:\w+=(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*[ \t]+)*"
     rb"(?:\S*/)?(?:" + _SHELLS + rb"|" + _REACHES + rb")(?:[ \t][^;&|\n]*)?\s*\Z"
 )
 # Statuses of a shell whose job was stopped: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)).

@@ -461,7 +461,8 @@ class ShellSession:
             return
         # Asked how that command ended, another shell answered.
         end = asked.cut if asked.cut >= 0 else mark.begin
-        if mark.token.strip("0") or leaves_shell(asked.command):  # the one from which its own was reached
+        # The one from which its own was reached, and not the one that its own has become.
+        if mark.token.strip("0") or (leaves_shell(asked.command) and not starts_shell(asked.command)):
             self._nested_gone(asked, None, "the shell before it", mark.status, "", now, end=end)
             return
         # A shell that muxwire never typed into: the command has started it (`bash`, with the same prompt), or it is the
