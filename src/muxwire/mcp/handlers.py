@@ -139,7 +139,9 @@ async def _call_tool(
 ) -> types.CallToolResult | types.InputRequiredResult:
     """Check, run and shape one call; only an unknown tool is a protocol error."""
     if (tool := offer.catalogue.get(params.name)) is None:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}")
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}; there are {', '.join(offer.catalogue)}"
+        )
     connection = context.lifespan_context
     terminals = connection.terminals
     if not terminals.client and (said := context.session.client_params) is not None:
