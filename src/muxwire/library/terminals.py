@@ -324,8 +324,8 @@ class Terminals:
                 f"nothing was run: {busy.key} is in a nested shell (ssh, su, docker exec), where no other tab is; "
                 f"{refused or busy.pane.refusal()}",
                 state=busy.state,
-                remedy="wait with `command_result.wait`, or see it with `snapshot`; to run this in another tab, "
-                "name one, or make one with `create_tab`",
+                remedy="wait with `command_result.wait`, or see it with `snapshot`: at a prompt that is not taken for "
+                "one, type with `send_keys`; to run this in another tab, name one, or make one with `create_tab`",
             )
         machine = next(one for one in self._hosts.machines if one.book is busy.book)
         async with self._making:
