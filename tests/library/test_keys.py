@@ -188,8 +188,9 @@ def test_a_paste_that_would_end_itself_is_refused() -> None:
 
 
 def test_other_programs_names_are_told_without_repeating_what_was_typed() -> None:
-    others = ["cmd+c", "return", "C-x C-c", "make Enter", "{Enter}", "up", "ls\\n"]
-    assert mistaken(["ls", *others]).startswith("keys[1], keys[2], keys[3], keys[4], keys[5], keys[6], keys[7] was")
+    assert mistaken(["ls", "cmd+c", "return", "C-x C-c", "make Enter", "{Enter}", "up", "ls\\n"]).startswith(
+        "keys[1], keys[2], keys[3], keys[4], keys[5], keys[6], keys[7] was typed as text"
+    )
     assert not mistaken(["Ctrl+C", "<Return>", "Esc"])
     assert not mistaken(["ls -l", "Enter", "C-c", "Escape", "the end", "c"])
 

@@ -66,6 +66,9 @@ async def test_variables_and_a_directory_reach_a_shell_behind_ssh(tab: Tab, ssh:
     apart = await tab.execute('echo "$A"; pwd; exit 3', env={"A": "it's"}, cwd="/usr")
     assert (apart.output, apart.exit_code) == ("it's\n/usr\n", 3), apart
     assert "/usr" not in (await tab.execute('echo "<$A>"; pwd')).output
+    await tab.execute("PS1='in# ' dash", timeout=1, on_timeout="leave")
+    cut = await tab.execute("cd /usr; sleep 30", timeout=0.5)  # whose C-c has ended nothing of what began the shell
+    assert (cut.exit_code, (await tab.execute("pwd", timeout=DEADLINE)).output) == (130, "/usr\n"), cut
 
 
 @pytest.mark.parametrize("entered", ["execute", "keys"])

@@ -25,15 +25,14 @@ def said(begun: ProcessStart) -> tuple[bool, bool | None, int | None, str]:
 
 async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_FAILS_WITHIN", DEADLINE)  # a shell may be slow; the wait ends with the command
-    for line, ready, status, tells in (
-        ("sh -c 'echo no such port; exit 3'", "", 3, "no such port\n"),
-        ("sh -c 'echo no such port; exit 3'", "listening", 3, "no such port\n"),
-        ("nosuchprogram", "listening", 127, "nosuchprogram"),
-        ("sh -c 'sleep 9 &'", "listening", 0, "what it began still runs: sleep (pid "),  # it may be ready yet
+    for line, ready, is_ready, status, tells in (
+        ("sh -c 'echo no such port; exit 3'", "", None, 3, "no such port\n"),
+        ("sh -c 'echo no such port; exit 3'", "listening", False, 3, "no such port\n"),
+        ("nosuchprogram", "listening", False, 127, "nosuchprogram"),
+        ("sh -c 'sleep 9 &'", "listening", False, 0, "what it began still runs: sleep (pid "),  # it may be ready yet
     ):
         begun = await tab.start_process(line, ready=ready)
-        assert said(begun) == (True, False if ready else None, status, "prompt"), begun
-        assert tells in begun.output + begun.note, begun
+        assert (*said(begun), tells in begun.output + begun.note) == (True, is_ready, status, "prompt", True), begun
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:

@@ -367,7 +367,7 @@ class PaneState:
         if front is None or front.pgrp != execution.shell_pgrp or not self.terminal.may_wait():
             return -1
         begun = execution.shell_inner and self._inner_shell(execution)[1]
-        return -1 if begun else self.prompt_after(execution, execution.begin)
+        return -1 if begun else self.prompt_after(execution, max(execution.begin, self.session.ended_at))
 
     def prompt_after(self, execution: Execution, begin: int) -> int:
         """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none."""
