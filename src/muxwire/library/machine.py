@@ -54,8 +54,8 @@ class Machine:
     async def tab(self, target: str, seat: Seat, within: float = inf) -> Tab:
         """The open tab that `target` names; it is the one that the seat used last then. As `Terminals.tab`.
 
-        A new server counts from the start again: an id of a tab that the seat made at one that has ended does not name
-        what another client has made since.
+        The tmux server that follows one that has ended numbers its windows from the start again. An id that was the
+        seat's own tab at the old server is refused if another client's tab has it now.
         """
         tab = await self.known_tab(target, seat, within)
         if self.book.open.get(tab.key) is not tab:

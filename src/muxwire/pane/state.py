@@ -116,7 +116,7 @@ class HiddenLines:
         """What is hidden, if anything, was not taken by a shell; with `seen` a reader is to know of it."""
         if hidden_id := self._session.hidden_id:
             end = SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % hidden_id.encode() if seen else shown_again(hidden_id)
-            # Else the terminal is gone.
+            # If it is not reported, the terminal is gone.
             self._session.unhide(reported=self._host.write_tty(self._tty, end, self._leader))
 
     def ended(self, hidden_id: str) -> None:

@@ -208,10 +208,10 @@ class Tab:
     async def comes_free(self, seconds: float) -> bool:
         """Whether a command can be given to it: what runs there has ended within that time, or a call waits for that.
 
-        The time counts from the start of what runs: a server that has run for longer will hardly end within it. Not in
-        a nested shell, after a command there: its prompt is on the way, and what runs is the one that it was begun by.
-        It can also where a program waits for input, or seems to where that cannot be seen, as over ssh: that may be a
-        shell, which the command finds out.
+        The time counts from the start of what runs: a server that has run for longer will hardly end within it. After
+        a command in a nested shell it counts from now: what runs is the command that began that shell, whose prompt is
+        on its way. A command can also be given where a program waits for input, or seems to where that cannot be seen,
+        as over ssh: that may be a shell, which the command finds out.
         """
         pane = self.pane
 

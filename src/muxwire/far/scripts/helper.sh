@@ -28,8 +28,8 @@ members() {
   done
 }
 
-# Whether the process $1, if there is one, is of a session that a pane of ours began, whose leader tmux has started. What
-# is asked for may come late: its number may be that of another program's process by then.
+# Whether the process $1 is in a session whose leader our tmux server has started, or has ended. A signal may be asked
+# for late, when that number is another program's.
 is_ours() {
   [ -e "/proc/$1/stat" ] || return 0
   IFS= read -r s <"/proc/$1/stat" && set -- ${s##*") "} || return
