@@ -67,8 +67,8 @@ _SHOWN_BYTES: Final = 80
 
 # Their line editors are up before their prompts are drawn.
 _EDITING: Final = ("bash", "zsh", "fish")
-# The kernel distinguishes their `read` from their prompt. Not so of dash, ash and ksh, nor of a shell over a relay, which
-# has no name here, or is fish.
+# The kernel distinguishes their `read` from their prompt. It does not for dash, ash and ksh, nor for a shell over a
+# relay, which has no name here, or is fish.
 _TELL_APART: Final = ("bash", "zsh")
 # What zsh and fish print before a prompt: a sign for an unfinished line, and blanks up to the right edge. After a
 # finished line the prompt takes their place.
